@@ -1,0 +1,42 @@
+"""Numbers of series B, which receipts on paper have, and why one cannot be recorded."""
+
+import re
+from collections.abc import Mapping
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.identity import ELECTRONIC_OF_PAPER
+from fe.ecf.texts import LocalizedError, Text
+
+#: Types that the authority authorises for paper, each with the e-CF that replaces it.
+TYPES: Mapping[str, EcfType] = {f"B{code}": of for code, of in ELECTRONIC_OF_PAPER.items()}
+_NCF = re.compile(r"B([0-9]{2})([0-9]{8})", re.ASCII)
+
+_NO_NCF = Text(
+    "{ncf} is not a number of series B such as B0100000001, of a type that has an e-CF ({types})",
+    "{ncf} no es un número de la serie B como B0100000001, de un tipo que tenga e-CF ({types})",
+)
+
+
+class PaperRefused(LocalizedError):
+    """Nothing was written; the message says why and what to do."""
+
+
+class PaperConflict(PaperRefused):
+    """It cannot be done to what is there now."""
+
+
+class NoSuchPaper(PaperRefused):
+    """There is no paper receipt with this number."""
+
+
+def ncf_of(prefix: str, number: int) -> str:
+    """Write a number of series B."""
+    return f"{prefix}{number:08d}"
+
+
+def read_ncf(written: str) -> tuple[str, int]:
+    """Return prefix and number. Raises PaperRefused."""
+    found = _NCF.fullmatch(written)
+    if found is None or found[1] not in ELECTRONIC_OF_PAPER or not int(found[2]):
+        raise PaperRefused(_NO_NCF.fill(ncf=written[:20], types=", ".join(TYPES)))
+    return f"B{found[1]}", int(found[2])

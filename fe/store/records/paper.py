@@ -1,0 +1,527 @@
+"""Receipts of series B on paper: their ranges, the receipts, and the tries to replace each by an e-CF."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from psycopg.errors import ExclusionViolation, ForeignKeyViolation, UniqueViolation
+from psycopg.rows import scalar_row
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.problems import Problem
+from fe.identifiers import ClientRequestId, SubmissionId, TenantId
+from fe.lifecycle import Status
+from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import StoreError
+from fe.store.postgres.rows import record_row
+
+#: How the clientRequestId of a try begins.
+TRY_PREFIX = "paper:"
+#: Receipts that a list shows.
+PAGE = 200
+#: Ranges of a tenant in an environment.
+MOST_RANGES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRange:
+    """Numbers of one type that the authority authorised for paper, both ends included."""
+
+    range_id: UUID
+    environment: Environment
+    prefix: str
+    first_number: int
+    last_number: int
+    next_number: int
+    expires_on: date
+    recorded_at: datetime
+    recorded_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewPaper:
+    """A paper receipt to store."""
+
+    environment: Environment
+    ncf: str
+    range_id: UUID
+    period_id: UUID
+    issued_on: date
+    client_request_id: ClientRequestId | None
+    payload: bytes
+    buyer_rnc: str | None
+    buyer_name: str | None
+    total: Decimal
+    itbis: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRecord:
+    """A paper receipt, its contingency and range, its live try, and its e-CF."""
+
+    environment: Environment
+    ncf: str
+    range_id: UUID
+    expires_on: date
+    issued_on: date
+    client_request_id: ClientRequestId | None
+    payload: bytes
+    buyer_rnc: str | None
+    buyer_name: str | None
+    total: Decimal
+    itbis: Decimal
+    entered_at: datetime
+    entered_by: str
+    period_id: UUID
+    period_number: str
+    period_began_at: datetime
+    period_ended_at: datetime | None
+    attempt: int | None
+    request_id: ClientRequestId | None
+    replaced_at: datetime | None
+    replaced_by: SubmissionId | None
+    e_ncf: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TriedSubmission:
+    """The submission of a try."""
+
+    request_id: ClientRequestId
+    submission_id: SubmissionId
+    status: Status
+    e_ncf: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPaper:
+    """A paper receipt as it is handed in. Without `ncf` the service draws the number: it is issued now."""
+
+    payload: Mapping[str, Any]
+    ncf: str | None = None
+    issued_on: date | None = None
+    client_request_id: ClientRequestId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedPaper:
+    """A paper receipt whose content was read: what is stored of it, and remarks."""
+
+    prefix: str
+    content: bytes
+    buyer_rnc: str | None
+    buyer_name: str | None
+    total: Decimal
+    itbis: Decimal
+    remarks: tuple[Problem, ...]
+
+
+class RangesOverlap(StoreError):
+    """A number of the range lies in another one."""
+
+
+class RangeInUse(StoreError):
+    """Paper receipts have numbers of the range."""
+
+
+class EnteredBefore(StoreError):
+    """The number, or the clientRequestId, has a paper receipt."""
+
+
+# -- ranges ------------------------------------------------------------------------------------------------------------
+
+_RANGE_COLUMNS = """g.range_id, g.environment, g.prefix, g.first_number, g.last_number, g.next_number, g.expires_on,
+           g.recorded_at, g.recorded_by"""
+_RANGES = f"""
+    SELECT {_RANGE_COLUMNS}
+      FROM paper_ranges AS g
+     WHERE g.tenant_id = %(tenant)s AND g.environment = %(environment)s
+     ORDER BY g.prefix, g.first_number
+     LIMIT {MOST_RANGES}
+"""
+
+
+async def ranges(conn: Conn, tenant_id: TenantId, environment: Environment) -> list[PaperRange]:
+    """List the ranges of an environment by type and number."""
+    cursor = conn.cursor(row_factory=record_row(PaperRange))
+    await cursor.execute(_RANGES, {"tenant": tenant_id, "environment": environment})
+    return await cursor.fetchall()
+
+
+_ADD_RANGE = """
+    INSERT INTO paper_ranges (tenant_id, environment, range_id, prefix, first_number, last_number, next_number,
+                              expires_on, recorded_at, recorded_by)
+    VALUES (%(tenant)s, %(environment)s, %(id)s, %(prefix)s, %(first)s, %(last)s, %(next)s, %(expires_on)s, %(at)s,
+            %(by)s)
+"""
+
+
+async def add_range(conn: Conn, tenant_id: TenantId, new: PaperRange) -> None:
+    """Store a range. Raises RangesOverlap."""
+    given = {
+        "tenant": tenant_id,
+        "environment": new.environment,
+        "id": new.range_id,
+        "prefix": new.prefix,
+        "first": new.first_number,
+        "last": new.last_number,
+        "next": new.next_number,
+        "expires_on": new.expires_on,
+        "at": new.recorded_at,
+        "by": new.recorded_by,
+    }
+    try:
+        await conn.execute(_ADD_RANGE, given)
+    except ExclusionViolation:
+        raise RangesOverlap from None
+
+
+_DELETE_RANGE = """
+    DELETE FROM paper_ranges AS g
+     WHERE g.tenant_id = %(tenant)s AND g.environment = %(environment)s AND g.range_id = %(id)s
+"""
+
+
+async def delete_range(conn: Conn, tenant_id: TenantId, environment: Environment, range_id: UUID) -> bool:
+    """Delete a range without receipts; False when there is none. Raises RangeInUse."""
+    try:
+        cursor = await conn.execute(_DELETE_RANGE, {"tenant": tenant_id, "environment": environment, "id": range_id})
+    except ForeignKeyViolation:
+        raise RangeInUse from None
+    return cursor.rowcount > 0
+
+
+_RANGE_OF = f"""
+    SELECT {_RANGE_COLUMNS}
+      FROM paper_ranges AS g
+     WHERE g.tenant_id = %(tenant)s AND g.environment = %(environment)s AND g.prefix = %(prefix)s
+       AND %(number)s BETWEEN g.first_number AND g.last_number
+"""
+
+
+async def range_of(
+    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, number: int
+) -> PaperRange | None:
+    """Find the range that a number lies in."""
+    cursor = conn.cursor(row_factory=record_row(PaperRange))
+    given = {"tenant": tenant_id, "environment": environment, "prefix": prefix, "number": number}
+    await cursor.execute(_RANGE_OF, given)
+    return await cursor.fetchone()
+
+
+_TO_DRAW = f"""
+    SELECT {_RANGE_COLUMNS}
+      FROM paper_ranges AS g
+     WHERE g.tenant_id = %(tenant)s AND g.environment = %(environment)s AND g.prefix = %(prefix)s
+       AND g.next_number <= g.last_number AND g.expires_on >= %(today)s
+     ORDER BY g.expires_on, g.first_number
+     LIMIT 1
+       FOR UPDATE
+"""
+_FREE = """
+    SELECT n.number
+      FROM generate_series(%(first)s::int, %(last)s::int) AS n (number)
+     WHERE NOT EXISTS (
+        SELECT 1
+          FROM paper_receipts AS r
+         WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
+           AND r.ncf = %(prefix)s || lpad(n.number::text, 8, '0'))
+     ORDER BY n.number
+     LIMIT 1
+"""
+_MOVE = """
+    UPDATE paper_ranges AS g
+       SET next_number = greatest(g.next_number, %(next)s)
+     WHERE g.tenant_id = %(tenant)s AND g.range_id = %(id)s
+"""
+
+
+async def draw(
+    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, today: date
+) -> tuple[PaperRange, int] | None:
+    """Draw the next free number of the range that expires first; None where there is none. In a transaction."""
+    given: dict[str, Any] = {"tenant": tenant_id, "environment": environment, "prefix": prefix, "today": today}
+    while True:
+        cursor = conn.cursor(row_factory=record_row(PaperRange))
+        await cursor.execute(_TO_DRAW, given)
+        found = await cursor.fetchone()
+        if found is None:
+            return None
+        numbers = conn.cursor(row_factory=scalar_row)
+        await numbers.execute(_FREE, given | {"first": found.next_number, "last": found.last_number})
+        number: int | None = await numbers.fetchone()
+        after = found.last_number + 1 if number is None else number + 1
+        await conn.execute(_MOVE, given | {"id": found.range_id, "next": after})
+        if number is not None:
+            return found, number
+
+
+# -- receipts ----------------------------------------------------------------------------------------------------------
+
+_ADD = """
+    INSERT INTO paper_receipts (
+        tenant_id, environment, ncf, range_id, period_id, issued_on, client_request_id, payload, buyer_rnc, buyer_name,
+        total, itbis, entered_at, entered_by
+    )
+    VALUES (%(tenant)s, %(environment)s, %(ncf)s, %(range)s, %(period)s, %(issued_on)s, %(request)s, %(payload)s,
+            %(buyer_rnc)s, %(buyer_name)s, %(total)s, %(itbis)s, %(at)s, %(by)s)
+"""
+_CORRECT = """
+    UPDATE paper_receipts AS r
+       SET range_id = %(range)s, period_id = %(period)s, issued_on = %(issued_on)s, payload = %(payload)s,
+           buyer_rnc = %(buyer_rnc)s, buyer_name = %(buyer_name)s, total = %(total)s, itbis = %(itbis)s,
+           entered_at = %(at)s, entered_by = %(by)s
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.ncf = %(ncf)s AND r.replaced_at IS NULL
+"""
+
+
+def _given(tenant_id: TenantId, new: NewPaper, at: datetime, by: str) -> dict[str, Any]:
+    return {
+        "tenant": tenant_id,
+        "environment": new.environment,
+        "ncf": new.ncf,
+        "range": new.range_id,
+        "period": new.period_id,
+        "issued_on": new.issued_on,
+        "request": new.client_request_id,
+        "payload": new.payload,
+        "buyer_rnc": new.buyer_rnc,
+        "buyer_name": new.buyer_name,
+        "total": new.total,
+        "itbis": new.itbis,
+        "at": at,
+        "by": by,
+    }
+
+
+async def add(conn: Conn, tenant_id: TenantId, new: NewPaper, *, at: datetime, by: str) -> None:
+    """Store a receipt. Raises EnteredBefore, after which the transaction is over."""
+    try:
+        await conn.execute(_ADD, _given(tenant_id, new, at, by))
+    except UniqueViolation:
+        raise EnteredBefore from None
+
+
+async def correct(conn: Conn, tenant_id: TenantId, new: NewPaper, *, at: datetime, by: str) -> None:
+    """Write another content of a receipt that is locked and has no e-CF."""
+    await conn.execute(_CORRECT, _given(tenant_id, new, at, by))
+
+
+_COLUMNS = """r.environment, r.ncf, r.range_id, g.expires_on, r.issued_on, r.client_request_id, r.payload, r.buyer_rnc,
+           r.buyer_name, r.total, r.itbis, r.entered_at, r.entered_by, r.period_id,
+           p.number AS period_number, p.began_at AS period_began_at, p.ended_at AS period_ended_at, x.attempt,
+           x.client_request_id AS request_id, r.replaced_at, r.replaced_by, r.e_ncf"""
+_FROM = """paper_receipts AS r
+      JOIN paper_ranges AS g ON g.tenant_id = r.tenant_id AND g.range_id = r.range_id
+      JOIN mode_periods AS p ON p.tenant_id = r.tenant_id AND p.period_id = r.period_id
+      LEFT JOIN paper_replacements AS x
+        ON x.tenant_id = r.tenant_id AND x.environment = r.environment AND x.ncf = r.ncf AND x.freed_at IS NULL"""
+_LISTED = f"""
+    SELECT {_COLUMNS}
+      FROM {_FROM}
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.ncf > %(after)s
+       AND (r.replaced_at IS NULL OR NOT %(open)s)
+     ORDER BY r.ncf
+     LIMIT {PAGE}
+"""
+
+
+async def listed(
+    conn: Conn, tenant_id: TenantId, environment: Environment, *, after: str = "", only_open: bool = False
+) -> list[PaperRecord]:
+    """List receipts behind a number, at most PAGE; `only_open`: those without an accepted e-CF."""
+    cursor = conn.cursor(row_factory=record_row(PaperRecord))
+    given = {"tenant": tenant_id, "environment": environment, "after": after, "open": only_open}
+    await cursor.execute(_LISTED, given)
+    return await cursor.fetchall()
+
+
+_ONE = f"""
+    SELECT {_COLUMNS}
+      FROM {_FROM}
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
+       AND (r.ncf = %(ncf)s OR r.client_request_id = %(request)s)
+     LIMIT 1
+"""
+
+
+async def find(
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    ncf: str | None,
+    client_request_id: ClientRequestId | None = None,
+) -> PaperRecord | None:
+    """Find a receipt by its number, or by its clientRequestId."""
+    cursor = conn.cursor(row_factory=record_row(PaperRecord))
+    given = {"tenant": tenant_id, "environment": environment, "ncf": ncf, "request": client_request_id}
+    await cursor.execute(_ONE, given)
+    return await cursor.fetchone()
+
+
+_LOCK = """
+    SELECT 1
+      FROM paper_receipts AS r
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.ncf = %(ncf)s
+       FOR UPDATE
+"""
+
+
+async def locked(conn: Conn, tenant_id: TenantId, environment: Environment, ncf: str) -> PaperRecord | None:
+    """Find a receipt by its number, locked until the transaction ends."""
+    await conn.execute(_LOCK, {"tenant": tenant_id, "environment": environment, "ncf": ncf})
+    return await find(conn, tenant_id, environment, ncf)
+
+
+_OF_SUBMISSION = """
+    SELECT x.ncf
+      FROM paper_replacements AS x
+     WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s AND x.client_request_id = %(request)s
+"""
+
+
+async def replaced_with(
+    conn: Conn, tenant_id: TenantId, environment: Environment, client_request_id: ClientRequestId | None
+) -> str | None:
+    """Return the number of the paper receipt that the submission of a clientRequestId replaces, or was to."""
+    if client_request_id is None:
+        return None
+    cursor = conn.cursor(row_factory=scalar_row)
+    given = {"tenant": tenant_id, "environment": environment, "request": client_request_id}
+    await cursor.execute(_OF_SUBMISSION, given)
+    return await cursor.fetchone()
+
+
+_ENTERED = """
+    SELECT EXISTS (SELECT 1
+                     FROM paper_receipts AS r
+                    WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.ncf = %(ncf)s)
+       AND NOT EXISTS (SELECT 1
+                         FROM paper_replacements AS x
+                        WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s AND x.ncf = %(ncf)s
+                          AND x.client_request_id = %(request)s)
+"""
+
+
+async def is_entered(
+    conn: Conn, tenant_id: TenantId, environment: Environment, ncf: str, request_id: ClientRequestId | None
+) -> bool:
+    """Return whether a number has a paper receipt, and the clientRequestId is not that of a try to replace it."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    given = {"tenant": tenant_id, "environment": environment, "ncf": ncf, "request": request_id}
+    await cursor.execute(_ENTERED, given)
+    return bool(await cursor.fetchone())
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPapers:
+    """Receipts of an environment without an accepted e-CF, and the first contingency among theirs."""
+
+    environment: Environment
+    receipts: int
+    period_began_at: datetime
+    period_ended_at: datetime | None
+
+
+_OPEN = """
+    SELECT r.environment, count(*)::int AS receipts, min(p.began_at) AS period_began_at,
+           (array_agg(p.ended_at ORDER BY p.began_at))[1] AS period_ended_at
+      FROM paper_receipts AS r
+      JOIN mode_periods AS p ON p.tenant_id = r.tenant_id AND p.period_id = r.period_id
+     WHERE r.tenant_id = %(tenant)s AND p.tenant_id = %(tenant)s AND r.replaced_at IS NULL
+     GROUP BY r.environment
+"""
+
+
+async def still_open(conn: Conn, tenant_id: TenantId) -> Mapping[Environment, OpenPapers]:
+    """Count the receipts without an accepted e-CF, by environment; none where there is none."""
+    cursor = conn.cursor(row_factory=record_row(OpenPapers))
+    await cursor.execute(_OPEN, {"tenant": tenant_id})
+    return {one.environment: one for one in await cursor.fetchall()}
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSum:
+    """Paper receipts of one type in a month, credit notes as positive amounts."""
+
+    prefix: str
+    receipts: int
+    total: Decimal
+    itbis: Decimal
+    replaced: int
+
+
+_SUMS = """
+    SELECT left(r.ncf, 3) AS prefix, count(*)::int AS receipts, sum(r.total) AS total, sum(r.itbis) AS itbis,
+           count(r.replaced_at)::int AS replaced
+      FROM paper_receipts AS r
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
+       AND r.issued_on BETWEEN %(first)s AND %(last)s
+     GROUP BY left(r.ncf, 3)
+     ORDER BY left(r.ncf, 3)
+"""
+
+
+async def of_days(conn: Conn, tenant_id: TenantId, environment: Environment, first: date, last: date) -> list[PaperSum]:
+    """Sum the paper receipts issued from `first` to `last` by type."""
+    cursor = conn.cursor(row_factory=record_row(PaperSum))
+    given = {"tenant": tenant_id, "environment": environment, "first": first, "last": last}
+    await cursor.execute(_SUMS, given)
+    return await cursor.fetchall()
+
+
+# -- tries to replace --------------------------------------------------------------------------------------------------
+
+_TRIED = """
+    SELECT c.client_request_id AS request_id, s.submission_id, s.status, s.e_ncf
+      FROM client_requests AS c
+      JOIN submissions AS s ON s.tenant_id = c.tenant_id AND s.submission_id = c.submission_id
+     WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s AND c.client_request_id = ANY(%(requests)s)
+"""
+
+
+async def tried(
+    conn: Conn, tenant_id: TenantId, environment: Environment, records: Sequence[PaperRecord]
+) -> Mapping[ClientRequestId, TriedSubmission]:
+    """Find the submissions of the live tries of receipts."""
+    requests = [one.request_id for one in records if one.request_id is not None]
+    if not requests:
+        return {}
+    cursor = conn.cursor(row_factory=record_row(TriedSubmission))
+    await cursor.execute(_TRIED, {"tenant": tenant_id, "environment": environment, "requests": requests})
+    return {one.request_id: one for one in await cursor.fetchall()}
+
+
+# Only one whose e-CF was not accepted: else the next one breaks paper_replacements_one_live.
+_FREE_TRY = """
+    UPDATE paper_replacements AS x
+       SET freed_at = %(at)s
+      FROM client_requests AS c
+      JOIN submissions AS s ON s.tenant_id = c.tenant_id AND s.submission_id = c.submission_id
+     WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s AND x.ncf = %(ncf)s AND x.attempt = %(attempt)s
+       AND c.tenant_id = %(tenant)s AND c.environment = %(environment)s AND c.client_request_id = x.client_request_id
+       AND s.tenant_id = %(tenant)s AND s.status IN ('Rechazado', 'error')
+"""
+_BEGIN_TRY = """
+    INSERT INTO paper_replacements (tenant_id, environment, ncf, attempt, client_request_id, begun_at, begun_by)
+    VALUES (%(tenant)s, %(environment)s, %(ncf)s, %(attempt)s, %(request)s, %(at)s, %(by)s)
+"""
+
+
+def request_id_of(ncf: str, attempt: int) -> ClientRequestId:
+    """Return the clientRequestId of a try."""
+    return ClientRequestId(f"{TRY_PREFIX}{ncf}:{attempt}")
+
+
+async def begin_try(conn: Conn, tenant_id: TenantId, of: PaperRecord, *, at: datetime, by: str) -> ClientRequestId:
+    """Free the receipt of its live try, if there is one, and begin the next. The receipt is locked."""
+    given: dict[str, Any] = {"tenant": tenant_id, "environment": of.environment, "ncf": of.ncf, "at": at, "by": by}
+    if of.attempt is not None:
+        await conn.execute(_FREE_TRY, given | {"attempt": of.attempt})
+    attempt = 1 if of.attempt is None else of.attempt + 1
+    request_id = request_id_of(of.ncf, attempt)
+    await conn.execute(_BEGIN_TRY, given | {"attempt": attempt, "request": request_id})
+    return request_id

@@ -1,0 +1,286 @@
+"""`fe agent` in this process: clocks, copied folders, ranges, bad input, the folder and the page."""
+
+import json
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+import trio
+
+from fe.clock import system_clock
+from fe.ecf.catalogue import Environment
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import Signer
+from fe.integrator.agent.agent import Agent, certificate_of
+from fe.integrator.agent.folder import Folder
+from fe.integrator.agent.refusals import SaleRefused
+from fe.integrator.agent.store import FILE
+from fe.store.records import agents
+from tests.agent.shop import Shop, open_shop, sale
+from tests.factories.certificates import make_credential
+from tests.system.stack import running_stack
+from tests.workbooks.books import csv, row
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+class Clock:
+    """A clock that a test sets, and one that is never set."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def __call__(self) -> datetime:
+        return system_clock() + self.ahead
+
+
+def body(name: str, payload: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"format": "structured", "payload": payload or sale("E31"), "clientRequestId": name}
+
+
+@asynccontextmanager
+async def opened(shop: Shop, monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> AsyncIterator[Agent]:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(shop.home))
+    agent = await trio.to_thread.run_sync(lambda: Agent(shop.folder, clock=clock or system_clock))
+    try:
+        yield agent
+    finally:
+        agent.close()
+
+
+async def test_agent_refuses_what_is_wrong_and_delivers_what_is_right(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One stack for all of it: a start of one costs two seconds."""
+    async with running_stack(dsn, tmp_path / "service") as stack, open_shop(stack, tmp_path) as shop:
+        made = await shop.init()
+        assert "E31=5001-20000" in made
+        await the_service_draws_none_of_its_numbers(shop)
+        clock = Clock()
+        async with opened(shop, monkeypatch, clock) as agent:
+            one = await the_clock_is_compared(shop, agent, clock)
+            await bad_input_uses_no_number(agent)
+            await the_folder_issues_each_file_once(agent)
+            await deliver(agent)
+            assert agent.store.counts() == {"done": 5}
+            record = agent.store.find(one)
+            assert record is not None
+            taken = (await stack.client.get(f"/invoices/{record.tax_log_id}")).json()
+            assert (taken["securityCode"], taken["qrCodeUrl"]) == (record.security_code, record.qr_url)
+            assert datetime.fromisoformat(taken["fechaHoraFirma"]) == datetime.fromisoformat(record.signed_at)
+            xml = (await stack.client.get(f"/invoices/{record.tax_log_id}/xml")).json()["xml"]
+            assert xml.encode() == record.body
+            await the_service_keeps_only_signatures_of_an_agent(shop, xml)
+            await a_revoked_certificate_is_named(shop, agent)
+            await a_signature_of_the_future_waits(agent, clock)
+            await a_copy_is_refused(shop, agent)
+        await a_damaged_store_is_refused(shop)
+
+
+async def the_service_draws_none_of_its_numbers(shop: Shop) -> None:
+    client = shop.stack.client
+    drawn = await client.post("/invoices", json={"format": "structured", "payload": sale("E31"), "sequence": "Caja 1"})
+    assert drawn.status_code == 400, drawn.text
+    for change in (
+        await client.post("/ncf", json={"prefix": "E31", "name": "Caja 1", "minSequence": 5001, "maxSequence": 6000}),
+        await client.patch("/ncf/E31?name=Caja 1", json={"isActive": True}),
+    ):
+        assert change.status_code == 400
+        assert "agent" in change.json()["message"]
+    assert (await client.delete("/ncf/E31?name=Caja 1")).status_code == 409
+
+
+async def the_service_keeps_only_signatures_of_an_agent(shop: Shop, xml: str) -> None:
+    stranger = Signer(make_credential()).sign(parse_xml(xml.encode())).xml.decode()
+    for changed, status, message in (
+        (stranger, 403, "no agent of this company signs with the certificate"),
+        (xml.replace("Martillo", "Martilla"), 400, "the signature cannot be kept"),
+    ):
+        body = {"format": "xml", "xml": changed, "keepSignature": True}
+        answer = await shop.stack.client.post("/invoices", json=body)
+        assert (answer.status_code, message in answer.json()["message"]) == (status, True), answer.text
+    body = {"format": "structured", "payload": sale("E31"), "keepSignature": True}
+    assert (await shop.stack.client.post("/invoices", json=body)).status_code == 400
+
+
+async def the_clock_is_compared(shop: Shop, agent: Agent, clock: Clock) -> str:
+    await trio.to_thread.run_sync(agent.deliverer.round)
+    first, is_new = agent.issue(body("a"))
+    assert is_new
+    clock.ahead = timedelta(minutes=2)
+    assert any("set it right before it is refused" in str(flag) for flag in agent.flags())
+    clock.ahead = timedelta(hours=5)
+    with pytest.raises(SaleRefused, match="away from the service's"):
+        agent.issue(body("b"))
+    clock.ahead = timedelta()
+    agent.watch._heard = None  # as after a start without a line
+    clock.ahead = -timedelta(hours=1)
+    with pytest.raises(SaleRefused, match="earlier than the last signature"):
+        agent.issue(body("b"))
+    clock.ahead = -timedelta(seconds=20)
+    second, _ = agent.issue(body("b"))
+    clock.ahead = timedelta()
+    assert second.signed_at >= first.signed_at
+    assert int(second.e_ncf[3:]) == int(first.e_ncf[3:]) + 1
+    shop.line.cut()
+    await trio.to_thread.run_sync(agent.deliverer.round)
+    assert not agent.deliverer.is_online
+    clock.ahead = timedelta(hours=80)
+    assert any("72 h are over" in str(flag) for flag in agent.flags())
+    clock.ahead = timedelta()
+    assert agent.print(first, "ticket")
+    shop.line.mend()
+    return first.e_ncf
+
+
+async def a_revoked_certificate_is_named(shop: Shop, agent: Agent) -> None:
+    """Revoked while the line is down: what was signed before holds, and what was signed after is rejected and kept."""
+    shop.line.cut()
+    before, _ = agent.issue(body("before"))
+    since = datetime.fromisoformat(before.signed_at) + timedelta(seconds=1)
+    await trio.sleep((since - system_clock()).total_seconds())
+    after, _ = agent.issue(body("after it was revoked"))
+    revoked = {"certificate": certificate_of(agent.till.credential), "since": since.isoformat()}
+    async with httpx.AsyncClient(trust_env=False) as client:
+        made = await client.post(f"{shop.stack.simulator.management}/revocations", json=revoked)
+        assert made.is_success, made.text
+    shop.line.mend()
+    with trio.fail_after(60):
+        while {"waiting", "handed over"} & set(agent.store.counts()):
+            await trio.to_thread.run_sync(agent.deliverer.round)
+            await trio.sleep(0.1)
+    ended = {one.e_ncf: one for one in map(agent.store.find, (before.e_ncf, after.e_ncf)) if one is not None}
+    assert ended[before.e_ncf].state == "done"
+    assert (ended[after.e_ncf].state, ended[after.e_ncf].body) == ("rejected", after.body)
+    (flag,) = [str(one) for one in agent.flags() if after.e_ncf in str(one)]
+    assert "estaba revocado" in flag
+    assert "install a new one first (`fe agent init --certificate`)" in flag
+
+
+async def a_signature_of_the_future_waits(agent: Agent, clock: Clock) -> None:
+    """Signed without a line by a clock that is ahead; the clock is right when the line is back."""
+    clock.ahead = timedelta(seconds=100)
+    ahead, _ = agent.issue(body("ahead"))
+    clock.ahead = timedelta()
+    await trio.to_thread.run_sync(agent.deliverer.round)
+    held = agent.store.find(ahead.e_ncf)
+    assert held is not None
+    assert held.state == "waiting"
+    assert any("while the clock was ahead" in str(flag) for flag in agent.flags())
+    clock.ahead = timedelta()
+    after, _ = agent.issue(body("after"))
+    assert after.signed_at < ahead.signed_at
+    await trio.to_thread.run_sync(agent.deliverer.round)
+    assert agent.store.counts() == {"done": 6, "rejected": 1, "waiting": 1, "handed over": 1}
+
+
+async def bad_input_uses_no_number(agent: Agent) -> None:
+    wrong = sale("E31")
+    wrong["DetallesItems"]["Item"][0]["IndicadorFacturacion"] = "9"
+    numbered = sale("E31")
+    numbered["Encabezado"]["IdDoc"]["eNCF"] = "E310000000001"
+    for payload, message in (
+        (wrong, "IndicadorFacturacion"),
+        (numbered, "leave eNCF out"),
+        (sale("E44"), "no range of E44"),
+    ):
+        with pytest.raises(SaleRefused, match=message):
+            agent.issue(body("bad", payload))
+    with pytest.raises(SaleRefused, match="another receipt"):
+        agent.issue(body("a", sale("E32")))
+    again, is_new = agent.issue(body("a"))
+    assert not is_new
+    assert again.e_ncf == "E310000005001"
+
+
+async def the_folder_issues_each_file_once(agent: Agent) -> None:
+    folder = Folder(agent)
+    inbox, out = agent.folder / "in", agent.folder / "out"
+    (inbox / "venta-1.json").write_text(json.dumps(sale("E31")))
+    (inbox / "malo.json").write_text("{")
+    (inbox / "dos.csv").write_bytes(csv([row("A"), row("B")]))
+    for _ in range(3):
+        await trio.to_thread.run_sync(folder.round)
+    assert sorted(one.name for one in inbox.iterdir()) == []
+    assert json.loads((out / "malo.error.json").read_text())["messageEs"]
+    assert {one.name for one in out.iterdir()} >= {"venta-1.xml", "venta-1.pdf", "venta-1.ticket", "dos-2.pdf"}
+    (inbox / "venta-1.json").write_text(json.dumps(sale("E31")))
+    for _ in range(3):
+        await trio.to_thread.run_sync(folder.round)
+    assert sum(agent.store.counts().values()) == 5
+    await deliver(agent)
+    await trio.to_thread.run_sync(folder.round)
+    assert json.loads((out / "venta-1.verdict.json").read_text())["status"] == "Aceptado"
+
+
+async def deliver(agent: Agent) -> None:
+    with trio.fail_after(60):
+        while set(agent.store.counts()) != {"done"}:
+            await trio.to_thread.run_sync(agent.deliverer.round)
+            await trio.sleep(0.1)
+
+
+async def a_copy_is_refused(shop: Shop, agent: Agent) -> None:
+    """Here by its file; and where it was confirmed as moved, the one that comes second by the service's epoch."""
+    with pytest.raises(SaleRefused, match="another process"):
+        Agent(shop.folder)
+    copy = shop.folder.with_name("copy")
+    shutil.copytree(shop.folder, copy)
+    with pytest.raises(SaleRefused, match="copied or restored"):
+        Agent(copy)
+    assert "copied or restored" in await shop.fe("init", str(copy), code=1)
+    await shop.fe("init", str(copy), "--moved")
+    await trio.to_thread.run_sync(agent.deliverer.lease)
+    with pytest.raises(SaleRefused, match="taken over"):
+        agent.issue(body("z"))
+
+
+async def a_damaged_store_is_refused(shop: Shop) -> None:
+    file = shop.folder / FILE
+    with file.open("r+b") as raw:
+        raw.seek(0)
+        raw.write(b"not a database at all" * 40)
+    with pytest.raises(SaleRefused, match="damaged"):
+        Agent(shop.folder)
+
+
+async def a_retired_agent_delivers_and_issues_nothing_more(shop: Shop, agent: Agent) -> None:
+    shop.line.cut()
+    agent_id = agents.AgentId(UUID(agent.store.fact("agent")))
+    tenant_id = shop.stack.tenant.tenant_id
+    at = system_clock()
+    assert await shop.stack.db.run(agents.retire, tenant_id, Environment.TESTECF, agent_id, by="eva", at=at)
+    agent.issue(body("without a line"))  # it cannot know
+    shop.line.mend()
+    await trio.to_thread.run_sync(agent.deliverer.lease)
+    with pytest.raises(SaleRefused, match="retired in the portal"):
+        agent.issue(body("too late"))
+    await deliver(agent)
+    assert agent.store.counts() == {"done": 2}
+
+
+async def test_agent_without_a_certificate_prints_once_the_service_has_signed(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_stack(dsn, tmp_path / "service") as stack, open_shop(stack, tmp_path) as shop:
+        await shop.init(certificate=False)
+        async with opened(shop, monkeypatch) as agent:
+            shop.line.cut()
+            waiting, _ = agent.issue(body("a"))
+            with pytest.raises(SaleRefused, match="not signed yet"):
+                agent.print(waiting, "pdf")
+            shop.line.mend()
+            await deliver(agent)
+            signed = agent.store.find(waiting.e_ncf)
+            assert signed is not None
+            assert agent.print(signed, "pdf")[:4] == b"%PDF"
+            record = (await stack.client.get(f"/invoices/{signed.tax_log_id}")).json()
+            await a_retired_agent_delivers_and_issues_nothing_more(shop, agent)
+
+    assert (record["eNCF"], record["securityCode"]) == (waiting.e_ncf, signed.security_code)

@@ -5,7 +5,7 @@ program or a person changed is refused with its sheet, row and column, because o
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
@@ -90,12 +90,15 @@ class Case:
     places: Mapping[str, str]
     #: Row of the summary and its values by column, where the summary is sent and the invoice is uploaded by hand.
     summary_row: int | None = None
+    #: Empty where there is none to compare with.
     summary: Mapping[str, str] | None = None
+    sheet: str = ECF
+    root: Root = Root.ECF
 
     @property
     def document(self) -> Document:
-        """The document, without FechaHoraFirma."""
-        return Document(Root.ECF, self.type, self.content)
+        """The document, without the moment of its signature."""
+        return Document(self.root, self.type if self.root is Root.ECF else None, self.content)
 
     @property
     def modified(self) -> str | None:
@@ -104,7 +107,7 @@ class Case:
 
     def column_of(self, path: str) -> str | None:
         """Return the column of a path, also of an element that is left out."""
-        return self.places.get(path) or _column_by_path().get(path)
+        return self.places.get(path) or (_column_by_path().get(path) if self.sheet == ECF else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ def read_set(sheets: Mapping[str, Sequence[Sequence[object]]], *, issuer: str, t
     faults: list[SetFault] = []
     rows: dict[str, dict[str, tuple[int, dict[str, str]]]] = {}
     for sheet in (ECF, RFCE):
-        heads = _heads(sheet, sheets[sheet], faults)
+        heads = heads_of(sheet, sheets[sheet], columns(sheet), faults)
         if faults:
             continue
         rows[sheet] = {}
@@ -132,24 +135,24 @@ def read_set(sheets: Mapping[str, Sequence[Sequence[object]]], *, issuer: str, t
                 _row(sheet, place, heads, cells, issuer, rows[sheet], faults)
     if not faults:
         if not rows[ECF]:
-            faults.append(_fault(ECF, None, None, "there is no case", "no hay casos"))
+            faults.append(fault_at(ECF, None, None, "there is no case", "no hay casos"))
         cases = [_case(place, values, today, faults) for place, values in rows[ECF].values()]
         cases = _with_summaries(cases, rows[RFCE], today, faults)
     if faults:
         raise BadSet(faults[:_MOST])
-    return CaseSet(issuer, _in_order(cases), tuple(_remarks(cases)))
+    return CaseSet(issuer, in_order(cases), tuple(_remarks(cases)))
 
 
-def _fault(sheet: str, row: int | None, column: str | None, en: str, es: str, *, again: bool = True) -> SetFault:
-    """Make a fault; `again` adds that the set has to be downloaded again."""
+def fault_at(sheet: str, row: int | None, column: str | None, en: str, es: str, *, again: bool = True) -> SetFault:
+    """Make a fault of a place; `again` adds that the set has to be downloaded again."""
     text = Text(f"{en}. {_AGAIN.en}", f"{es}. {_AGAIN.es}") if again else Text(f"{en}.", f"{es}.")
     return SetFault(sheet, row, column, text)
 
 
 def _missing_sheet(name: str, is_step_3: bool) -> SetFault:
     if not is_step_3:
-        return _fault(name, None, None, "the sheet is missing", "falta la hoja")
-    return _fault(
+        return fault_at(name, None, None, "the sheet is missing", "falta la hoja")
+    return fault_at(
         name,
         None,
         None,
@@ -159,20 +162,20 @@ def _missing_sheet(name: str, is_step_3: bool) -> SetFault:
     )
 
 
-def _heads(sheet: str, rows: Sequence[Sequence[object]], faults: list[SetFault]) -> list[str]:
+def heads_of(sheet: str, rows: Sequence[Sequence[object]], wanted: Iterable[str], faults: list[SetFault]) -> list[str]:
     """Return the names of the columns; report those that are missing, or stand there twice."""
     heads = [str(cell).strip() for cell in rows[0]] if rows else []
     found = set(heads)
-    missing = [name for name in columns(sheet) if name not in found]
+    missing = [name for name in wanted if name not in found]
     if missing:
         more = len(missing) - 1
         en = f"this column and {more} more are missing" if more else "this column is missing"
         es = f"faltan esta columna y {more} más" if more else "falta esta columna"
-        faults.append(_fault(sheet, 1, missing[0], en, es))
+        faults.append(fault_at(sheet, 1, missing[0], en, es))
     seen: set[str] = set()
     for name in filter(None, heads):
         if name in seen:
-            faults.append(_fault(sheet, 1, name, "this column is there twice", "esta columna está dos veces"))
+            faults.append(fault_at(sheet, 1, name, "this column is there twice", "esta columna está dos veces"))
         seen.add(name)
     return heads
 
@@ -203,7 +206,7 @@ def _row(
     the_number = e_ncf(values.get(NUMBER, ""))
     if the_issuer != issuer:
         faults.append(
-            _fault(
+            fault_at(
                 sheet,
                 place,
                 ISSUER,
@@ -215,14 +218,14 @@ def _row(
     if the_number is None or the_type != the_number.type.value:
         said = values.get(NUMBER)
         en, es = f"{said} is no number of type {the_type}", f"{said} no es un número del tipo {the_type}"
-        faults.append(_fault(sheet, place, NUMBER, en, es))
+        faults.append(fault_at(sheet, place, NUMBER, en, es))
     if name != f"{the_issuer}{values.get(NUMBER)}":
         en = f"{name} does not fit the issuer and number of its row"
-        faults.append(_fault(sheet, place, CASE, en, f"{name} no corresponde al emisor y al número de su fila"))
+        faults.append(fault_at(sheet, place, CASE, en, f"{name} no corresponde al emisor y al número de su fila"))
     if name in found:
         before = found[name][0]
         en, es = f"{name} is in row {before} already", f"{name} ya está en la fila {before}"
-        faults.append(_fault(sheet, place, CASE, en, es))
+        faults.append(fault_at(sheet, place, CASE, en, es))
     found[name] = place, values
 
 
@@ -237,17 +240,17 @@ def _unreadable(sheet: str, place: int, name: str, cell: object) -> SetFault | N
     elif name not in known or (known[name] is None and name != CASE):
         en = "this service does not know the column and would leave its value out: report it"
         es = "este servicio no conoce la columna y dejaría fuera su valor: repórtelo"
-        return _fault(sheet, place, name, en, es, again=False)
+        return fault_at(sheet, place, name, en, es, again=False)
     else:
         return None
-    return _fault(sheet, place, name, en, es)
+    return fault_at(sheet, place, name, en, es)
 
 
 def _case(place: int, values: Mapping[str, str], today: date, faults: list[SetFault]) -> Case:
     ends = read_day(values[ENDS]) if ENDS in values else None
     if ends is not None and ends < today:
         faults.append(
-            _fault(
+            fault_at(
                 ECF,
                 place,
                 ENDS,
@@ -307,18 +310,18 @@ def _with_summaries(
                 f"sheet RFCE lacks the summary of {case.e_ncf}",
                 f"la hoja RFCE no tiene el resumen de {case.e_ncf}",
             )
-            faults.append(_fault(ECF, case.row, CASE, en, es))
+            faults.append(fault_at(ECF, case.row, CASE, en, es))
         elif row is not None and not is_small:
             en, es = f"{case.e_ncf} is sent whole, without a summary", f"{case.e_ncf} se envía completo, sin resumen"
-            faults.append(_fault(RFCE, row[0], CASE, en, es))
+            faults.append(fault_at(RFCE, row[0], CASE, en, es))
         joined.append(case if row is None else replace(case, summary_row=row[0], summary=row[1]))
     for name, (place, _) in left.items():
         en, es = f"sheet ECF lacks the invoice of {name}", f"la hoja ECF no tiene la factura de {name}"
-        faults.append(_fault(RFCE, place, CASE, en, es))
+        faults.append(fault_at(RFCE, place, CASE, en, es))
     return joined
 
 
-def _in_order(cases: Sequence[Case]) -> tuple[Case, ...]:
+def in_order(cases: Sequence[Case]) -> tuple[Case, ...]:
     """Order e-CF, notes and summaries as the authority does; the receipt that a case refers to comes before it."""
     by_number = {case.e_ncf: case for case in cases}
     ordered: dict[str, Case] = {}
@@ -363,5 +366,5 @@ def differences(case: Case, summary: Document) -> list[SetFault]:
         if ours != theirs and (number(ours) is None or number(ours) != number(theirs)):
             en = f"the summary says {theirs or 'nothing'}, its invoice in row {case.row} {ours or 'nothing'}"
             es = f"el resumen dice {theirs or 'nada'}, su factura en la fila {case.row} {ours or 'nada'}"
-            faults.append(_fault(RFCE, case.summary_row, column, en, es))
+            faults.append(fault_at(RFCE, case.summary_row, column, en, es))
     return faults

@@ -2,12 +2,15 @@
 
 from lxml import etree
 
+from fe.certification.steps import SIGNED
 from fe.ecf.parse import MalformedXml, parse_xml
 from fe.ecf.signature import BadSignature, NotSignable, Signer, verify_portal_file
 from fe.ecf.signature.profile import SIGNATURE
 from fe.ecf.signature.verifier import ROOTS
 from fe.ecf.texts import LocalizedError, Text
 
+#: Root of the application; the declaration's is not known.
+_APPLICATION = "Postulacion"
 #: Elements that name the taxpayer and the representative, as far as the portal's files have them.
 _TAXPAYER, _REPRESENTATIVE = "RNCContribuyente", "RNCRepresentante"
 
@@ -58,6 +61,11 @@ def sign_portal_file(raw: bytes, signer: Signer, *, rnc: str, holder_id: str) ->
             Text(f"the file cannot be signed: {error}", f"el archivo no se puede firmar: {error}")
         ) from None
     return signed
+
+
+def step_of(signed: bytes) -> int:
+    """Return the step of a file that was signed: the application, or the declaration."""
+    return SIGNED[0] if verify_portal_file(signed).root.tag == _APPLICATION else SIGNED[1]
 
 
 def _require(root: etree._Element, name: str, own: str, said: Text) -> None:

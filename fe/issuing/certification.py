@@ -6,13 +6,17 @@ with the cells of the workbook (docs/decisions/certification.md).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from fe.certification.approval_set import DETAIL, MOMENT, read_approvals
+from fe.certification.approval_set import SHEET as APPROVALS
 from fe.certification.case_set import BadSet, Case, CaseSet, SetFault, differences, read_set
 from fe.certification.columns import ECF, RFCE
 from fe.ecf.build import DECLARATION, write
+from fe.ecf.catalogue import Root
+from fe.ecf.dates import read_moment
 from fe.ecf.document import Document, NotADocument, read_xml
 from fe.ecf.lines import line_amount
 from fe.ecf.modified import read_receipt
@@ -40,6 +44,8 @@ _SUMS = {
     "MontoGravadoTotal": ("MontoGravadoI1", "MontoGravadoI2", "MontoGravadoI3"),
     "TotalITBIS": ("TotalITBIS1", "TotalITBIS2", "TotalITBIS3"),
 }
+#: A set of approvals is sent while it is as new as this.
+_RECENT = timedelta(days=60)
 #: Two totals of the authority's own set are a cent off.
 _CENTS = Decimal("0.02")
 _NOT_XLSX = Text("load the .xlsx file of the portal, as downloaded", "cargue el archivo .xlsx del portal, sin abrirlo")
@@ -59,11 +65,17 @@ class Rehearsed:
 
 
 def read_workbook(content: bytes, issuer: str, today: date) -> CaseSet:
-    """Read the file of the portal; CPU work only, for a process of the pool. Raises UnreadableWorkbook and BadSet."""
+    """Read a workbook of the portal, of step 2 or 3; CPU work only, for a process of the pool.
+
+    Raises UnreadableWorkbook and BadSet.
+    """
     table = read_table(content, BOUNDS)
     if table.format != "xlsx":
         raise UnreadableWorkbook(415, _NOT_XLSX)
-    return read_set({sheet.name: sheet.rows for sheet in table.sheets}, issuer=issuer, today=today)
+    sheets = {sheet.name: sheet.rows for sheet in table.sheets}
+    if APPROVALS in sheets and ECF not in sheets:
+        return read_approvals(sheets, buyer=issuer)
+    return read_set(sheets, issuer=issuer, today=today)
 
 
 def rehearse(
@@ -80,9 +92,12 @@ def rehearse(
     return list(done.values())
 
 
-def require_sound(rehearsed: Sequence[Rehearsed], *, despite_doubts: bool = False) -> None:
-    """Raise BadSet with the faults of all cases, if there are any; a person may have decided on the doubts."""
-    faults = [fault for one in rehearsed for fault in one.faults if fault.is_certain or not despite_doubts]
+def require_sound(
+    rehearsed: Sequence[Rehearsed], more: Sequence[SetFault] = (), *, despite_doubts: bool = False
+) -> None:
+    """Raise BadSet with the faults of all cases and `more`, if there are any; a person may have decided on doubts."""
+    found = [*(fault for one in rehearsed for fault in one.faults), *more]
+    faults = [fault for fault in found if fault.is_certain or not despite_doubts]
     if faults:
         raise BadSet(faults)
 
@@ -110,6 +125,7 @@ def _rehearse(
     faults = [_of_problem(case, one) for one in prepared.problems if _stops(one)]
     faults += _added(case, prepared.document)
     faults += _of_sums(case)
+    faults += _of_age(case, now)
     if prepared.written is None or any(one.is_certain for one in faults):
         return Rehearsed(case, original, faults=tuple(faults))
     signed = signer.sign_canonical(Canonical.of(prepared.written.element))
@@ -118,7 +134,7 @@ def _rehearse(
     if case.summary is not None:
         made = summarise(prepared.document, signed.security_code)
         written = write(made)
-        faults += differences(case, made)
+        faults += differences(case, made) if case.summary else []
         faults += [
             _of_problem(case, one, RFCE)
             for one in check(made, now=now, element=written.element, is_plain=written.is_plain, rates=rates)
@@ -135,12 +151,14 @@ def _stops(problem: Problem) -> bool:
     return problem.severity is Severity.REJECTED or problem.code not in _USUAL
 
 
-def _fault(case: Case, column: str | None, text: Text, sheet: str = ECF, *, is_certain: bool = True) -> SetFault:
+def _fault(
+    case: Case, column: str | None, text: Text, sheet: str | None = None, *, is_certain: bool = True
+) -> SetFault:
     row = case.summary_row if sheet == RFCE else case.row
-    return SetFault(sheet, row, column, text.after(case.e_ncf), is_certain)
+    return SetFault(sheet or case.sheet, row, column, text.after(case.e_ncf), is_certain)
 
 
-def _of_problem(case: Case, problem: Problem, sheet: str = ECF) -> SetFault:
+def _of_problem(case: Case, problem: Problem, sheet: str | None = None) -> SetFault:
     text = Text(problem.message, problem.message_es)
     column = case.column_of(problem.path)
     is_certain = problem.severity is Severity.REJECTED
@@ -172,6 +190,17 @@ def _of_sums(case: Case) -> Iterator[SetFault]:
             said, made = number(item.get("MontoItem")), line_amount(item)
             if said is not None and made is not None and abs(said - made) > _CENTS:
                 yield _doubt(case, f"DetallesItems.Item[{place}].MontoItem", said, made)
+
+
+def _of_age(case: Case, now: datetime) -> Iterator[SetFault]:
+    """Doubt an approval that was written long ago: its set may be of another year, or replaced."""
+    moment = read_moment(str(case.document.get(f"{DETAIL}.{MOMENT}"))) if case.root is Root.ACECF else None
+    if moment is not None and abs(now - moment) > _RECENT:
+        text = Text(
+            f"the approval is of {moment:%Y-%m-%d}: if the portal has a newer set, load that",
+            f"la aprobación es del {moment:%d-%m-%Y}: si el portal tiene un set más nuevo, cargue ese",
+        )
+        yield _fault(case, MOMENT, text, is_certain=False)
 
 
 def _doubt(case: Case, path: str, said: Decimal, amount: Decimal) -> SetFault:

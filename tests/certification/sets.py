@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 from xml.sax.saxutils import escape
 
+from fe.certification.approval_set import APPROVALS, COLUMNS, SHEET
 from fe.certification.columns import ECF, NUMBER, RFCE, columns
 from fe.ecf.autofill import autofill
 from fe.ecf.build import write
@@ -20,6 +21,8 @@ from tests.ecf.receipts import EXPIRY, ISSUER, NOW, USUAL_INDICATOR, line, paylo
 DISCLOSED = "samples/test-set-disclosed.xlsx"
 DISCLOSED_ISSUER = "133470616"
 RNC = ISSUER["RNCEmisor"]
+#: Issuer of the receipts that the second workbook approves.
+DEMO_ISSUER = "131880681"
 _ISSUER = {name: said for name, said in ISSUER.items() if name != "ZonaVenta"}
 TODAY = date(2026, 11, 20)
 
@@ -97,6 +100,16 @@ def row_of(made: Mapping[str, list[list[Any]]], sheet: str, number: str) -> int:
     return next(at for at, row in enumerate(made[sheet], 1) if row[place] == number)
 
 
+def approvals(number: int = APPROVALS, *, moment: str = "20-11-2026 09:15:30") -> Sheets:
+    """The sheet of the second workbook: empty cells, and numbers where the authority writes numbers."""
+    rows: list[list[Any]] = [list(COLUMNS)]
+    for place in range(1, number + 1):
+        e_ncf = f"E{('31', '33', '34', '44', '45')[place % 5]}{place:010}"
+        amount = 1180 if place == 1 else 1000 + place + 0.25
+        rows.append(["1.0", DEMO_ISSUER, e_ncf, "19-11-2026", amount, RNC, 1, "", moment])
+    return {SHEET: rows}
+
+
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -108,6 +121,8 @@ def xlsx(made: Mapping[str, Sequence[Sequence[Any]]]) -> bytes:
     shared: dict[str, int] = {}
 
     def cell(value: Any) -> str:
+        if value == "":
+            return "<c/>"
         if not isinstance(value, str):
             return f"<c><v>{value}</v></c>"
         return f'<c t="s"><v>{shared.setdefault(value, len(shared))}</v></c>'

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fe.certification.case_set import BadSet, CaseSet, read_set
+from fe.certification.case_set import BadSet, CaseSet, SetFault, read_set
 from fe.certification.columns import ECF, RFCE, columns
 from fe.ecf.document import read_xml
 from fe.ecf.money import number
@@ -168,6 +168,20 @@ def test_changed_workbook_is_refused_with_sheet_row_and_column(
     assert (fault.row, fault.column) == (row, column), fault.said
     assert words in fault.said.en
     assert fault.sheet in (ECF, RFCE)
+    assert_says_what_to_do(fault)
+
+
+def assert_says_what_to_do(fault: SetFault) -> None:
+    """A fault names the remedy in both languages."""
+    remedies = {
+        "Download the set again and load it unopened.": "Descargue el set otra vez y cárguelo sin abrirlo.",
+        "load the set of this company.": "cargue el set de esta empresa.",
+        "load that of step 2.": "cargue el del paso 2.",
+        "generate a new one in the portal.": "genere uno nuevo en el portal.",
+        "report it.": "repórtelo.",
+    }
+    found = [(en, es) for en, es in remedies.items() if fault.text.en.endswith(en)]
+    assert [es for _, es in found if fault.text.es.endswith(es)], fault.text
 
 
 #: Changes that only the rehearsal finds: the case, its column, the new text, whether the authority certainly rejects.

@@ -1,14 +1,16 @@
 """The counters of the certification environment: they lag, and any rejection puts them to 0."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from fe.authority.estado import Estado
 from fe.ecf.catalogue import Environment
+from fe.ecf.signature import verify
 from fe.simulator.certification import counters
 from fe.simulator.examine import DocumentFacts
 from fe.simulator.ledger import Filed, Ledger, LedgerVerdict
 from fe.simulator.operations import SimulatedOperation
-from tests.simulator.support import Start, number, rfce, sign
+from tests.simulator.support import APPROVAL, BUYER, Start, acecf, ecf, number, rfce, sign
 
 NOW = datetime(2026, 11, 20, 15, tzinfo=UTC)
 RNC = "131880738"
@@ -50,3 +52,37 @@ async def test_management_port_shows_the_counters_and_a_refused_summary_burns_it
     for environment, is_used in (("certecf", True), ("testecf", False)):
         answer = (await simulator.summary(wrong, number(32, 7), environment)).json()
         assert (answer["estado"], answer["secuenciaUtilizada"]) == ("Rechazado", is_used)
+
+
+async def test_approvals_and_uploads_are_counted_and_kept(start: Start, tmp_path: Path) -> None:
+    simulator = await start(journal=tmp_path / "journal", certification_lag=timedelta(0))
+    invoice, other = (sign(ecf(place, kind=32)) for place in (7, 8))
+    path = f"{simulator.at.management}/certification"
+
+    async def upload(raw: bytes) -> tuple[int, str]:
+        reply = await simulator.http.post(path, content=raw)
+        return reply.status_code, reply.json().get("message", "")
+
+    assert await upload(invoice) == (400, f"No hay un resumen aceptado de {number(32, 7)}.")
+    for place, code in ((7, verify(invoice).security_code), (8, "AbC1+/")):
+        answer = (await simulator.summary(sign(rfce(place, code=code)), number(32, place), "certecf")).json()
+        assert answer["estado"] == "Aceptado", answer
+    assert (await upload(invoice))[0] == 200
+    assert await upload(other) == (400, "El código de seguridad o el monto no es el del resumen.")
+    assert (await upload(b"<ECF>"))[0] == 400
+
+    async def approve(place: int, file_name: str) -> int:
+        raw = sign(acecf(number(31, place)))
+        return (await simulator.post(APPROVAL, raw, file_name, "certecf")).status_code
+
+    shown = []
+    for place, named in ((1, 1), (2, 2), (2, 2), (3, 4), (5, 5)):
+        await approve(place, f"{BUYER}{number(31, named)}.xml")
+        found = await simulator.manage("GET", f"/certification?issuer={BUYER}")
+        shown.append(found["approvals"])
+    assert shown == [1, 2, 2, 0, 1]
+    await simulator.stop()
+    again = await start(journal=tmp_path / "journal", certification_lag=timedelta(0))
+    assert (await again.manage("GET", f"/certification?issuer={BUYER}"))["approvals"] == 1
+    found = await again.manage("GET", f"/certification?issuer={RNC}")
+    assert (found["uploads"], found["counters"]["RFCE"]) == (1, 2)

@@ -9,11 +9,13 @@ from uuid import UUID
 
 from psycopg.rows import scalar_row
 
+from fe.certification.to_do import Stop, ToDo
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.queue import wakeups
 
 #: Sets are sent in the environment of certification alone.
 ENVIRONMENT = Environment.CERTECF
@@ -26,14 +28,27 @@ class CertificationPath(StrEnum):
     PROVIDER = "provider"
 
 
+class RunKind(StrEnum):
+    """Kind of the documents of a run: set of tests (step 2), set of approvals (step 3), or simulation (step 4)."""
+
+    SET = "set"
+    APPROVALS = "approvals"
+    SIMULATION = "simulation"
+
+    @property
+    def step(self) -> int:
+        """The step of the certification that it is sent in."""
+        return {RunKind.SET: 2, RunKind.APPROVALS: 3, RunKind.SIMULATION: 4}[self]
+
+
 class RunState(StrEnum):
-    """States of a set of tests."""
+    """States of a run."""
 
     LOADED = "loaded"
     SENDING = "sending"
     STOPPED = "stopped"
     SENT = "sent"
-    #: Another set was loaded in its place.
+    #: Another one was loaded or planned in its place.
     REPLACED = "replaced"
 
 
@@ -58,9 +73,10 @@ class DoneStep:
 
 @dataclass(frozen=True, slots=True)
 class CertificationRun:
-    """A set of tests; `stopped_en` and `stopped_es` say why it stopped."""
+    """A set of documents to be sent; `stopped_en` and `stopped_es` say why it stopped, `to_do` what mends it."""
 
     run_id: UUID
+    kind: RunKind
     state: RunState
     loaded_at: datetime
     loaded_by: str
@@ -68,6 +84,7 @@ class CertificationRun:
     digest: bytes
     stopped_en: str | None
     stopped_es: str | None
+    to_do: ToDo | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +128,21 @@ class RunCase:
         return self.outcome.status is Status.ACCEPTED or self.is_confirmed
 
 
+@dataclass(frozen=True, slots=True)
+class UsedNumbers:
+    """Numbers of a range: how many have a submission, the highest of those, and the highest of a set or plan."""
+
+    held: int
+    highest_held: str | None
+    highest_planned: str | None
+
+
+def values_of(kind: RunKind, case: RunCase | None) -> dict[str, object]:
+    """Return the values for the braces of an act that mends a run, which stopped at a document."""
+    number, submission = ("", "") if case is None else (case.e_ncf, str(case.submission_id))
+    return {"step": kind.step, "number": number, "submission": submission}
+
+
 _PATH = "SELECT c.path, c.begun_at, c.begun_by FROM certifications AS c WHERE c.tenant_id = %(tenant)s"
 _SET_PATH = """
     INSERT INTO certifications (tenant_id, path, begun_at, begun_by) VALUES (%(tenant)s, %(path)s, %(at)s, %(by)s)
@@ -128,18 +160,20 @@ _DONE = """
 """
 _UNDONE = "DELETE FROM certification_steps AS s WHERE s.tenant_id = %(tenant)s AND s.step = %(step)s"
 _OPEN = """
-    SELECT r.run_id, r.state, r.loaded_at, r.loaded_by, r.name, r.digest, r.stopped_en, r.stopped_es
+    SELECT r.run_id, r.kind, r.state, r.loaded_at, r.loaded_by, r.name, r.digest, r.stopped_en, r.stopped_es,
+           r.to_do
       FROM certification_runs AS r
-     WHERE r.tenant_id = %(tenant)s AND r.state <> 'replaced'
+     WHERE r.tenant_id = %(tenant)s AND r.kind = %(kind)s AND r.state <> 'replaced'
 """
 _SAME = "SELECT r.run_id FROM certification_runs AS r WHERE r.tenant_id = %(tenant)s AND r.digest = %(digest)s"
 _CONTENT = "SELECT r.content FROM certification_runs AS r WHERE r.tenant_id = %(tenant)s AND r.run_id = %(run)s"
 _REPLACE = """
-    UPDATE certification_runs AS r SET state = 'replaced' WHERE r.tenant_id = %(tenant)s AND r.state <> 'replaced'
+    UPDATE certification_runs AS r SET state = 'replaced'
+     WHERE r.tenant_id = %(tenant)s AND r.kind = %(kind)s AND r.state <> 'replaced'
 """
 _LOAD = """
-    INSERT INTO certification_runs (tenant_id, run_id, state, loaded_at, loaded_by, name, digest, content)
-    VALUES (%(tenant)s, %(run)s, 'loaded', %(at)s, %(by)s, %(name)s, %(digest)s, %(content)s)
+    INSERT INTO certification_runs (tenant_id, run_id, kind, state, loaded_at, loaded_by, name, digest, content)
+    VALUES (%(tenant)s, %(run)s, %(kind)s, 'loaded', %(at)s, %(by)s, %(name)s, %(digest)s, %(content)s)
 """
 _LOAD_CASES = """
     INSERT INTO certification_cases (tenant_id, run_id, place, name, e_ncf, is_summary)
@@ -188,15 +222,15 @@ _HANDED_IN = """
 """
 _SEND = """
     UPDATE certification_runs AS r
-       SET state = 'sending', stopped_en = NULL, stopped_es = NULL
+       SET state = 'sending', stopped_en = NULL, stopped_es = NULL, to_do = NULL
      WHERE r.tenant_id = %(tenant)s AND r.run_id = %(run)s AND r.state IN ('loaded', 'stopped')
 """
 _END = """
     UPDATE certification_runs AS r
-       SET state = %(state)s, stopped_en = %(en)s, stopped_es = %(es)s
+       SET state = %(state)s, stopped_en = %(en)s, stopped_es = %(es)s, to_do = %(to_do)s
      WHERE r.tenant_id = %(tenant)s AND r.run_id = %(run)s AND r.state = 'sending'
 """
-_AT_WORK = "SELECT r.tenant_id, r.run_id FROM certification_runs AS r WHERE r.state = 'sending' LIMIT 100"
+_AT_WORK = "SELECT r.tenant_id, r.run_id, r.kind FROM certification_runs AS r WHERE r.state = 'sending' LIMIT 100"
 # Held by a submission whose number is not free again.
 _HELD = """
     SELECT h.e_ncf, h.submission_id
@@ -205,6 +239,46 @@ _HELD = """
         ON s.tenant_id = h.tenant_id AND s.submission_id = h.submission_id AND s.number_fate <> 'reusable'
      WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.issuer_rnc = %(issuer)s
        AND h.e_ncf = ANY(%(numbers)s)
+"""
+_DOCUMENTS = """
+    SELECT d.submission_id, d.kind, d.content
+      FROM submission_documents AS d
+     WHERE d.tenant_id = %(tenant)s AND d.submission_id = ANY(%(submissions)s)
+     ORDER BY d.submission_id, d.kind
+"""
+_WAS_ACCEPTED = """
+    SELECT EXISTS (SELECT 1
+                     FROM submissions AS s
+                    WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.verdict_at IS NOT NULL
+                      AND s.status IN ('Aceptado', 'Aceptado Condicional'))
+"""
+# How many numbers of a range have a submission, of whatever verdict, and the highest of them.
+_HELD_OF_RANGE = """
+    SELECT count(*), max(h.e_ncf COLLATE "C")
+      FROM held_numbers AS h
+     WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.issuer_rnc = %(issuer)s
+       AND h.e_ncf BETWEEN %(first)s AND %(last)s
+"""
+# The highest number of a range that stands in a set or plan, also in one that was replaced.
+_HIGHEST_PLANNED = """
+    SELECT max(c.e_ncf COLLATE "C")
+      FROM certification_cases AS c
+      JOIN certification_runs AS r ON r.tenant_id = c.tenant_id AND r.run_id = c.run_id
+     WHERE c.tenant_id = %(tenant)s AND r.kind <> 'approvals' AND c.e_ncf BETWEEN %(first)s AND %(last)s
+"""
+_HELD_AMONG = """
+    SELECT h.e_ncf
+      FROM held_numbers AS h
+     WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.issuer_rnc = %(issuer)s
+       AND h.e_ncf = ANY(%(numbers)s)
+"""
+# Approvals that a run handed in.
+_APPROVED = """
+    SELECT c.name, c.submission_id
+      FROM certification_cases AS c
+      JOIN certification_runs AS r ON r.tenant_id = c.tenant_id AND r.run_id = c.run_id
+     WHERE c.tenant_id = %(tenant)s AND r.kind = 'approvals' AND c.name = ANY(%(names)s)
+       AND c.submission_id IS NOT NULL
 """
 
 
@@ -236,10 +310,10 @@ async def untick(conn: Conn, tenant_id: TenantId, step: int) -> bool:
     return (await conn.execute(_UNDONE, {"tenant": tenant_id, "step": step})).rowcount > 0
 
 
-async def open_run(conn: Conn, tenant_id: TenantId) -> CertificationRun | None:
-    """Find the tenant's present set."""
+async def open_run(conn: Conn, tenant_id: TenantId, kind: RunKind = RunKind.SET) -> CertificationRun | None:
+    """Find the tenant's present run of a kind."""
     cursor = conn.cursor(row_factory=record_row(CertificationRun))
-    return await (await cursor.execute(_OPEN, {"tenant": tenant_id}, binary=True)).fetchone()
+    return await (await cursor.execute(_OPEN, {"tenant": tenant_id, "kind": kind}, binary=True)).fetchone()
 
 
 async def is_known_file(conn: Conn, tenant_id: TenantId, digest: bytes) -> bool:
@@ -260,15 +334,16 @@ async def load(
     run_id: UUID,
     cases: Sequence[NewCase],
     *,
+    kind: RunKind,
     at: datetime,
     by: str,
     name: str,
     digest: bytes,
     content: bytes,
 ) -> None:
-    """Store a set in place of the present one. Run it in a transaction."""
-    values = {"tenant": tenant_id, "run": run_id, "at": at, "by": by, "name": name, "digest": digest}
-    await conn.execute(_REPLACE, {"tenant": tenant_id})
+    """Store a run in place of the present one of its kind. Run it in a transaction."""
+    values = {"tenant": tenant_id, "run": run_id, "kind": kind, "at": at, "by": by, "name": name, "digest": digest}
+    await conn.execute(_REPLACE, {"tenant": tenant_id, "kind": kind})
     await conn.execute(_LOAD, {**values, "content": content})
     rows = {
         "places": list(range(1, len(cases) + 1)),
@@ -324,21 +399,24 @@ async def handed_in(conn: Conn, tenant_id: TenantId, run_id: UUID, place: int, s
 
 
 async def start(conn: Conn, tenant_id: TenantId, run_id: UUID) -> bool:
-    """Start to send, or go on; False where it is under way or over."""
-    return (await conn.execute(_SEND, {"tenant": tenant_id, "run": run_id})).rowcount > 0
+    """Start to send, or go on, and wake the fronts; False where it is under way or over."""
+    changed = (await conn.execute(_SEND, {"tenant": tenant_id, "run": run_id})).rowcount > 0
+    if changed:
+        await wakeups.notify_after(conn, wakeups.RUNS)
+    return changed
 
 
-async def end(
-    conn: Conn, tenant_id: TenantId, run_id: UUID, state: RunState, en: str | None = None, es: str | None = None
-) -> None:
+async def end(conn: Conn, tenant_id: TenantId, run_id: UUID, state: RunState, stop: Stop | None = None) -> None:
     """End the sending: all is sent, or it stopped and why."""
-    await conn.execute(_END, {"tenant": tenant_id, "run": run_id, "state": state, "en": en, "es": es})
+    said, to_do = (None, None) if stop is None else (stop.said, stop.to_do)
+    why = {"en": said and said.en, "es": said and said.es, "to_do": to_do}
+    await conn.execute(_END, {"tenant": tenant_id, "run": run_id, "state": state, **why})
 
 
-async def at_work(conn: Conn) -> list[tuple[TenantId, UUID]]:
-    """List the sets of all tenants that are being sent."""
+async def at_work(conn: Conn) -> list[tuple[TenantId, UUID, RunKind]]:
+    """List the runs of all tenants that are being sent."""
     rows = await (await conn.execute(_AT_WORK)).fetchall()
-    return [(TenantId(tenant), run) for tenant, run in rows]
+    return [(TenantId(tenant), run, RunKind(kind)) for tenant, run, kind in rows]
 
 
 async def held(conn: Conn, tenant_id: TenantId, issuer: str, numbers: Sequence[str]) -> dict[str, SubmissionId]:
@@ -346,3 +424,43 @@ async def held(conn: Conn, tenant_id: TenantId, issuer: str, numbers: Sequence[s
     values = {"tenant": tenant_id, "environment": ENVIRONMENT, "issuer": issuer, "numbers": list(numbers)}
     rows = await (await conn.execute(_HELD, values)).fetchall()
     return {number: SubmissionId(submission) for number, submission in rows}
+
+
+async def documents(
+    conn: Conn, tenant_id: TenantId, submissions: Sequence[SubmissionId]
+) -> dict[SubmissionId, dict[str, bytes]]:
+    """Return the bytes of submissions by their kind."""
+    values = {"tenant": tenant_id, "submissions": list(submissions)}
+    found: dict[SubmissionId, dict[str, bytes]] = {}
+    for submission_id, kind, raw in await (await conn.execute(_DOCUMENTS, values, binary=True)).fetchall():
+        found.setdefault(submission_id, {})[kind] = bytes(raw)
+    return found
+
+
+async def was_accepted(conn: Conn, tenant_id: TenantId, environment: Environment) -> bool:
+    """Whether a receipt was ever accepted in an environment."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_WAS_ACCEPTED, {"tenant": tenant_id, "environment": environment})
+    return bool(await cursor.fetchone())
+
+
+async def used_numbers(conn: Conn, tenant_id: TenantId, issuer: str, first: str, last: str) -> UsedNumbers:
+    """Tell which numbers from `first` to `last` were used or planned in the environment."""
+    values = {"tenant": tenant_id, "environment": ENVIRONMENT, "issuer": issuer, "first": first, "last": last}
+    held = await (await conn.execute(_HELD_OF_RANGE, values)).fetchone()
+    planned = await (await conn.execute(_HIGHEST_PLANNED, values)).fetchone()
+    assert held is not None
+    assert planned is not None
+    return UsedNumbers(held[0], held[1], planned[0])
+
+
+async def held_among(conn: Conn, tenant_id: TenantId, issuer: str, numbers: Sequence[str]) -> set[str]:
+    """Find which of these numbers have a submission in the environment, of whatever verdict."""
+    values = {"tenant": tenant_id, "environment": ENVIRONMENT, "issuer": issuer, "numbers": list(numbers)}
+    return {number for (number,) in await (await conn.execute(_HELD_AMONG, values)).fetchall()}
+
+
+async def approved(conn: Conn, tenant_id: TenantId, names: Sequence[str]) -> dict[str, SubmissionId]:
+    """Find which approvals were handed in by a run, each with its submission."""
+    rows = await (await conn.execute(_APPROVED, {"tenant": tenant_id, "names": list(names)})).fetchall()
+    return {name: SubmissionId(submission) for name, submission in rows}

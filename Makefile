@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 # A rule's output is never a file, and two rules at once would set the same environment up twice.
-.PHONY: help setup wheel image demo test debian citus faults check format bench lock sbom advisories clean
+.PHONY: help setup wheel verifier image demo test debian citus faults check format bench lock sbom advisories clean
 .NOTPARALLEL:
 
 # What was compiled is kept, whatever the machine says: else each of hundreds of processes compiles all of it.
@@ -33,6 +33,9 @@ setup: ## Make .venv from the locks (every other target does so first)
 
 wheel: setup ## Build dist/fe-VERSION-py3-none-any.whl, with the locked build tools
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+
+verifier: setup ## Build dist/fe-verify-archive.pyz, the program that checks archives with Python alone
+	@$(BIN)/python -m fe.archive.program dist
 
 # '+' separates release and commit in a version, and is not allowed in a tag.
 image: setup ## Build the image fe:VERSION; BUILDER=docker
@@ -89,7 +92,7 @@ bench: setup ## Run every benchmark, in under 15 minutes; ARGS="--peers FOLDER" 
 lock: ## Compute requirements/*.lock anew from pyproject.toml (needs uv)
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.lock
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/run.lock
-	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header --extra pkcs11 --extra tracing pyproject.toml -o requirements/extras.lock
+	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header --extra pkcs11 --extra s3 --extra tracing pyproject.toml -o requirements/extras.lock
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header requirements/audit.in -o requirements/audit.lock
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -o requirements/dev.lock
 

@@ -64,7 +64,11 @@ def api_lists(known: Known) -> Ways:
         "API: received, totals": lambda: f"{received}?totalFrom=100&totalTo=117&{month()}",
         "API: received, text": lambda: f"{received}?text=suplidora+7&{month()}",
         "API: received, approvalStatus": lambda: f"{received}?approvalStatus=pending&{month()}",
-        "API: received, approvalStatus (none)": lambda: f"{received}?approvalStatus=approved&{month()}",
+        "API: received, approvalStatus approved": lambda: f"{received}?approvalStatus=approved&{month()}",
+        "API: received, approvalStatus rejected": lambda: f"{received}?approvalStatus=rejected&{month()}",
+        "API: received, approvalStatus, after a cursor": lambda: (
+            f"{received}?approvalStatus=approved&{month()}&cursor={chance.choice(known.received)}"
+        ),
         "API: customers": lambda: f"{PREFIX}/customers",
         "API: customers, q": lambda: f"{PREFIX}/customers?q={chance.choice(('hotel', 'mesa', 'zzz'))}",
         "API: customers, rnc": lambda: f"{PREFIX}/customers?rnc=1{chance.randrange(10_000_000):08}",

@@ -50,7 +50,8 @@ _ROWS = {
        SELECT tenant_id, submission_id, seq, at, 'accepted', '{}', sha256('x')
          FROM old CROSS JOIN generate_series(1, 4) AS seq""",
     "submission_documents": """INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
-       SELECT tenant_id, submission_id, kind, convert_to(repeat('x', %(bytes)s::int), 'UTF8')
+       SELECT tenant_id, submission_id, kind,
+              convert_to(coalesce(replace(%(xml)s::text, %(number)s, e_ncf), repeat('x', %(bytes)s::int)), 'UTF8')
          FROM old CROSS JOIN unnest(ARRAY['original', 'signed']) AS kind""",
     "sends": """INSERT INTO sends (tenant_id, submission_id, epoch, digest, intended_at, outcome, answered_at)
        SELECT tenant_id, submission_id, 2, sha256('x'), at, 'received', at FROM old""",
@@ -64,16 +65,19 @@ def fill(
     *,
     tenants: int = 0,
     document_bytes: int = 200,
+    xml: tuple[str, str] | None = None,
     youngest: str = "40 days",
     span: str = "500 days",
     months: int = 21,
 ) -> None:
     """Put the submissions from the first to the last number into the history, `span` long and over since `youngest`.
 
-    Half of them are the measured tenant's, or all when there are no others. Tables that the schema does not have (of an
-    earlier commit) are left out.
+    Documents are `document_bytes` long, or `xml`, a text and the number in it that becomes the receipt's. Half of them
+    are the measured tenant's, or all when there are no others. Tables that the schema does not have (of an earlier
+    commit) are left out.
     """
     values: dict[str, Any] = {"tenant": stack.tenant_id, "tenants": tenants, "bytes": document_bytes}
+    values |= {"xml": xml and xml[0], "number": xml and xml[1]}
     values |= {"youngest": youngest, "span": span, "start": first, "many": last - first + 1}
     with psycopg.connect(stack.dsn, autocommit=True) as conn:
         conn.execute(_MONTHS, [months])

@@ -19,6 +19,7 @@ from fe.portal.page_types import Page
 
 _ISSUED = "/companies/<int:company>/<environment>/submissions"
 _RECEIVED = "/companies/<int:company>/<environment>/received"
+_PAPER = "/companies/<int:company>/<environment>/contingency/paper"
 #: Pages that are not measured, and why.
 NOT_ASKED = {
     "/healthz": "no page: a word for probes",
@@ -44,14 +45,25 @@ NOT_ASKED = {
     "/companies/<int:company>/<environment>/months/<month>/csv": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/months/<month>/xlsx": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/months/<month>/zip": "a ZIP, sent while it is made",
+    **dict.fromkeys(
+        (f"/companies/<int:company>/<environment>/archive/{name}" for name in ("<int:number>.zip", "<int:number>.tst")),
+        "a file of the archive's store, which the benchmark has none of",
+    ),
+    "/companies/<int:company>/<environment>/archive/verifier": "a file that asks nothing of the database",
     "/months/zip": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/months/<month>/606.txt": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/months/<month>/608.txt": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/voidings/<uuid:voiding>": "one row by its key: the benchmark voids nothing",
     "/companies/<int:company>/<environment>/voidings/<uuid:voiding>/xml": "a file of one row",
+    f"{_PAPER}/<ncf>": "one row by its key: the benchmark issues nothing on paper",
+    f"{_PAPER}/<ncf>/pdf": "printed",
+    f"{_PAPER}/new/<type>/<uuid:draft>": "the form of a draft, as that of receipts",
     f"{_ISSUED}/<uuid:submission>/pdf": "printed by a process of the pool for large documents, at low priority",
     f"{_RECEIVED}/decide": "of receipts that wait, which the benchmark has none of",
     f"{_RECEIVED}/<uuid:received>/pdf": "printed as a receipt is",
+    "/companies/<int:company>/certification/evidence": "a ZIP of the set, which the benchmark has none of",
+    "/companies/<int:company>/certification/pdfs": "printed, of a simulation, which the benchmark has none of",
+    "/companies/<int:company>/certification/signed/<uuid:task>": "a file of one row",
     "/operators/dead-letters.csv": "a file, as that of receipts",
 }
 
@@ -94,9 +106,15 @@ class Known:
                 return [str(one) for one in conn.execute(statement.encode())]
 
             return cls(
-                ids=found("SELECT submission_id FROM submissions WHERE environment = 'ecf' ORDER BY 1 DESC LIMIT 5000"),
+                ids=found(
+                    """SELECT submission_id FROM submissions WHERE environment = 'ecf' AND root = 'ECF'
+                        ORDER BY 1 DESC LIMIT 5000"""
+                ),
                 received=found("SELECT received_id FROM received WHERE environment = 'ecf' ORDER BY 1 DESC LIMIT 1900"),
-                numbers=found("SELECT e_ncf FROM submissions WHERE environment = 'ecf' ORDER BY md5(e_ncf) LIMIT 5000"),
+                numbers=found(
+                    """SELECT e_ncf FROM submissions WHERE environment = 'ecf' AND root = 'ECF'
+                        ORDER BY md5(e_ncf) LIMIT 5000"""
+                ),
                 dead=found("SELECT subject FROM dead_letters"),
                 deliveries=found("SELECT subject FROM webhook_deliveries WHERE environment = 'ecf' LIMIT 5000"),
                 keys=found("SELECT api_key_id FROM api_keys"),
@@ -214,7 +232,9 @@ def company_pages(company: int, known: Known) -> Ways:
         ),
         "received, days of issue, a name": lambda: f"{received}?issued_from={day(300)}&text=suplidora+7",
         "received, not decided, further down": lambda: f"{received}?state=pending&before={before()}",
-        "received, approved (none)": lambda: f"{received}?state=approved",
+        "received, approved": lambda: f"{received}?state=approved",
+        "received, approved, further down": lambda: f"{received}?state=approved&before={before()}",
+        "received, rejected": lambda: f"{received}?state=rejected",
         "one received document": lambda: f"{received}/{one(known.received)}",
         "one received document's XML": lambda: f"{received}/{one(known.received)}/document",
         "new receipt: which": lambda: f"{at}/ecf/new",
@@ -238,7 +258,10 @@ def company_pages(company: int, known: Known) -> Ways:
         "a month": lambda: f"{at}/ecf/months/{month()}",
         "purchases of a month (606)": lambda: f"{at}/ecf/months/{month()}/606",
         "purchases of a supplier": lambda: f"{at}/ecf/months/{month()}/606/1{chance.randrange(400):08}",
+        "contingency": lambda: f"{at}/ecf/contingency",
+        "paper receipts": lambda: f"{at}/ecf/contingency/paper",
         "voidings": lambda: f"{at}/ecf/voidings",
+        "archive": lambda: f"{at}/ecf/archive",
         "sequences": lambda: f"{at}/ecf/sequences",
         "one sequence": lambda: f"{at}/ecf/sequences/{one(('E31', 'E32', 'E34'))}",
         "one sequence, further down": lambda: f"{at}/ecf/sequences/E32?upto={chance.randrange(known.many // 2) + 1}",
@@ -272,6 +295,8 @@ def company_pages(company: int, known: Known) -> Ways:
         "new user": lambda: f"{at}/users/new",
         "certificates": lambda: f"{at}/certificates",
         "one certificate": lambda: f"{at}/certificates/{one(known.certificates)}",
+        "certification": lambda: f"{at}/certification",
+        "going live": lambda: f"{at}/certification/live",
         "new certificate": lambda: f"{at}/certificates/new",
         "keys": lambda: f"{at}/keys",
         "one key": lambda: f"{at}/keys/{one(known.keys)}",
@@ -313,6 +338,15 @@ def operators_pages(company: int, known: Known) -> Ways:
         "tenants, a search": lambda: f"{at}/companies?q={chance.randrange(100)}",
         "one tenant": lambda: f"{at}/companies/{company}",
         "new tenant": lambda: f"{at}/companies/new",
+    }
+
+
+def accountants_pages() -> Ways:
+    """Requests of an accountant of several companies."""
+    return {
+        "inbox of an accountant": lambda: "/",
+        "switch of an accountant": lambda: "/switch?q=otra",
+        "month of an accountant": lambda: f"/months?month={datetime.now(UTC):%Y-%m}",
     }
 
 

@@ -28,6 +28,9 @@ from fe.store.records.tenants import Tenant
 from fe.webhooks.accounts import Wanted, webhook_accounts
 
 OWNER, OPERATOR_EMAIL, PASSWORD = "ana@example.do", "luis@example.do", "correct horse battery staple"
+ACCOUNTANT = "contador@example.do"
+#: Companies of the accountant: the one with the history, and others.
+OF_ACCOUNTANT = 12
 SEED = b"twenty bytes of seed"
 _PASSPHRASE = "of the benchmark"
 _ISSUER = {"RNCEmisor": "131880738", "RazonSocialEmisor": "Banco de pruebas", "DireccionEmisor": "Calle 1"}
@@ -67,7 +70,7 @@ async def prepare(dsn: str) -> Made:
     p12 = to_p12(opened, _PASSPHRASE)
     password = await people.hash_password(PASSWORD)
 
-    async def setting_up(conn: Conn, tenant: Tenant) -> None:
+    async def setting_up(conn: Conn, tenant: Tenant) -> list[TenantId]:
         await provision.add_certificate(
             conn, VAULT, tenant, None, p12=p12, passphrase=_PASSPHRASE, opened=opened, now=now
         )
@@ -84,11 +87,13 @@ async def prepare(dsn: str) -> Made:
         for environment in (Environment.ECF, Environment.TESTECF):
             wanted = Wanted(url="https://example.com/fe", events=[WebhookEvent.ACCEPTED], headers={"X-Key": "1"})
             await accounts.put(conn, tenant.tenant_id, environment, wanted, now)
+        others = []
         for n in range(COMPANIES):
             other = {**_ISSUER, "RNCEmisor": f"1{n:08}"}
-            await provision.create_tenant(conn, f"Otra {n} SRL", other, today=now.date())
+            others.append((await provision.create_tenant(conn, f"Otra {n} SRL", other, today=now.date())).tenant_id)
+        return others
 
-    async def peopling(conn: Conn, tenant: Tenant) -> tuple[str, str]:
+    async def peopling(conn: Conn, tenant: Tenant, others: list[TenantId]) -> tuple[str, str]:
         async def note(*_: object) -> None:
             """Changes are made by the thousand elsewhere."""
 
@@ -103,6 +108,9 @@ async def prepare(dsn: str) -> Made:
             _, token = await members.invite(
                 conn, tenant.tenant_id, f"n{n}@example.do", PortalRole.MEMBER, by_whom=OWNER, now=now, note=note
             )
+        accountant = await people.create_person(conn, ACCOUNTANT, "Contador", password_hash=password, now=now)
+        for of in (tenant.tenant_id, *others[: OF_ACCOUNTANT - 1]):
+            await memberships.join(conn, of, accountant.person_id, PortalRole.ACCOUNTANT, now)
         operator = await people.create_person(
             conn, OPERATOR_EMAIL, "Luis", password_hash=password, is_operator=True, now=now
         )
@@ -113,10 +121,10 @@ async def prepare(dsn: str) -> Made:
 
     async def work(conn: Conn) -> Made:
         tenant = await provision.create_tenant(conn, "Banco de pruebas SRL", _ISSUER, today=now.date())
-        await setting_up(conn, tenant)
+        others = await setting_up(conn, tenant)
         begun = now - timedelta(days=400)
         await billing.enable(conn, tenant.tenant_id, subscription_id="sub_bench", unit_price=Decimal("0.035"), at=begun)
-        return Made(tenant.tenant_id, *await peopling(conn, tenant))
+        return Made(tenant.tenant_id, *await peopling(conn, tenant, others))
 
     async with open_database(dsn) as db:
         return await db.transact(work)

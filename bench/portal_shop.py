@@ -45,6 +45,28 @@ _STATEMENTS = (
        SELECT tenant_id, received_id,
               '{"itbis": "18.00", "base18": "100.00", "itbis18": "18.00", "services": "0.00", "goods": "100.00"}'
          FROM received""",
+    # All but the newest thousand are answered, by documents that the authority accepted.
+    """CREATE TEMP TABLE answered AS
+       SELECT r.*, (substr(r.received_id::text, 1, 19) || '9' || substr(r.received_id::text, 21))::uuid AS answer_id
+         FROM received AS r ORDER BY r.received_id DESC OFFSET 1000""",
+    """INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root, e_ncf,
+                                issuer_rnc, buyer_rnc, status, submitted_at, updated_at, signed_at, verdict_at,
+                                number_fate, replayed_epoch)
+       SELECT tenant_id, answer_id, environment, 'fak_000000000000', sha256(''), 'xml', 'ACECF', e_ncf, issuer_rnc,
+              buyer_rnc, 'Aceptado', received_at, received_at, received_at, received_at, 'used', 0
+         FROM answered""",
+    """INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
+       SELECT tenant_id, answer_id, 'signed', convert_to(
+              '<ACECF><DetalleAprobacionComercial><Version>1.0</Version><eNCF>' || e_ncf || '</eNCF><Estado>'
+              || CASE WHEN right(e_ncf, 1) = '7' THEN 2 ELSE 1 END
+              || '</Estado></DetalleAprobacionComercial></ACECF>', 'UTF8')
+         FROM answered""",
+    """INSERT INTO approvals (tenant_id, received_id, round, submission_id, approved, reason, decided_at)
+       SELECT tenant_id, received_id, 1, answer_id, right(e_ncf, 1) <> '7',
+              CASE WHEN right(e_ncf, 1) = '7' THEN 'no se recibió' END, received_at
+         FROM answered""",
+    """INSERT INTO received_waiting (tenant_id, environment, received_id)
+       SELECT tenant_id, environment, received_id FROM received ORDER BY received_id DESC LIMIT 1000""",
     """INSERT INTO import_files (tenant_id, import_id, environment, created_at, api_key_id, name, digest, content,
                                  notes)
        SELECT %(tenant)s, gen_random_uuid(), 'ecf', now() - make_interval(hours => n), 'fak_000000000000',

@@ -1,8 +1,10 @@
 """CPU of a printed receipt beside reportlab's for the same content, memory of the longest, and POSTs beside prints.
 
-`python -m bench.printing [--rounds 5] [--short]`. reportlab draws the same strings at the same places with the same
-typeface, and the same QR code; it makes no PDF/A, no tags and embeds no XML. Then a whole service takes POSTs for some
-seconds alone and for as long while two tenants ask it for PDFs, in turn, within a minute.
+`python -m bench.printing [--rounds 5] [--short] [--posts]`. reportlab draws the same strings at the same places with
+the same typeface, and the same QR code; it makes no PDF/A, no tags and embeds no XML. Then a whole service takes POSTs
+for some seconds alone and for as long while two tenants ask it for PDFs, in turn, for two minutes (`--posts`: only
+this). Percentiles are of all POSTs of a kind; the parts are in the order alone, beside, beside, alone, so that neither
+kind has the quieter machine.
 """
 
 import http.client
@@ -40,31 +42,36 @@ from tests.printing.documents import GOLDEN, long_receipt, signed
 _PRINTS = 20
 _LINES = 10_000
 #: Load of the service: POSTs a second, prints a second of all tenants, seconds of each part, and parts of each kind.
-_POSTS, _PDFS, _SECONDS, _PARTS = 40, 20, 7, 3
+_POSTS, _PDFS, _SECONDS, _PARTS = 40, 20, 5, 6
 #: Receipts of each tenant, each printed once on each paper: the service keeps what it has made. Prints asked at once.
-_RECEIPTS, _TENANTS, _AT_ONCE = 120, 2, 8
+_RECEIPTS, _TENANTS, _AT_ONCE = 155, 2, 8
+_PERCENTS = (50, 90, 99)
 
 
 def main() -> None:
     """Measure, and show it."""
-    chosen = read_options(__doc__, {"rounds": 5}, short={"rounds": 2})
-    lines, parts = (1_000, 1) if chosen.short else (_LINES, _PARTS)
+    chosen = read_options(__doc__, {"rounds": 5, "posts": False}, short={"rounds": 2})
+    with Report("printing") as report:
+        if not chosen.posts:
+            _print_alone(report, chosen.rounds, 1_000 if chosen.short else _LINES)
+        with open_stack() as stack:
+            _post_beside_prints(stack, report, 1 if chosen.short else _PARTS)
+
+
+def _print_alone(report: Report, rounds: int, lines: int) -> None:
     xml, options = signed(GOLDEN[0]), PrintOptions()
     beside = _same_with_reportlab(xml, options)
-    with Report("printing") as report:
-        kinds = {"ours": lambda: _cpu_ms(lambda: pdf(xml, options)), "reportlab": lambda: _cpu_ms(beside)}
-        took = in_turn(kinds, chosen.rounds)
-        report.figure("one receipt", "ms of CPU", took["ours"])
-        report.figure("one receipt by reportlab", "ms of CPU", took["reportlab"])
-        report.ratio("CPU of a receipt / reportlab's", took["ours"], took["reportlab"], at_most=2)
-        longest = long_receipt(lines, EcfType.DEBIT_NOTE)
-        for paper in PaperSize:
-            began = time.process_time()
-            pdf(longest, PrintOptions(layout=paper))
-            report.figure(f"{lines} lines on {paper}", "s of CPU", time.process_time() - began)
-        report.figure("memory of the pool's process", "MB", trio.run(_peak_of_the_pool, longest))
-        with open_stack() as stack:
-            _post_beside_prints(stack, report, parts)
+    kinds = {"ours": lambda: _cpu_ms(lambda: pdf(xml, options)), "reportlab": lambda: _cpu_ms(beside)}
+    took = in_turn(kinds, rounds)
+    report.figure("one receipt", "ms of CPU", took["ours"])
+    report.figure("one receipt by reportlab", "ms of CPU", took["reportlab"])
+    report.ratio("CPU of a receipt / reportlab's", took["ours"], took["reportlab"], at_most=2)
+    longest = long_receipt(lines, EcfType.DEBIT_NOTE)
+    for paper in PaperSize:
+        began = time.process_time()
+        pdf(longest, PrintOptions(layout=paper))
+        report.figure(f"{lines} lines on {paper}", "s of CPU", time.process_time() - began)
+    report.figure("memory of the pool's process", "MB", trio.run(_peak_of_the_pool, longest))
 
 
 def peak_mb(xml: bytes, layouts: tuple[PaperSize, ...]) -> float:
@@ -99,20 +106,24 @@ def _post_beside_prints(stack: Stack, report: Report, parts: int) -> None:
         beside: list[float] = []
         made: list[float] = []
         for part in range(2 * parts):
+            is_beside = part % 4 in (1, 2)
             if where:
                 _get(port, *wanted.pop())  # the pool has its processes now
                 _divide_cores()
             order = submit.Order(port, tokens[0], first=first, documents=_POSTS * _SECONDS, rate=_POSTS)
             first += order.documents
             posts = submit.start(order)
-            if part % 2:
+            if is_beside:
                 asked, wanted = wanted[: _PDFS * _SECONDS], wanted[_PDFS * _SECONDS :]
                 made.append(_print(port, asked) / _SECONDS)
-            (beside if part % 2 else alone).append(_p99_ms(submit.finish(posts)))
-        report.figure(f"p99 of a POST alone{where}", "ms", alone)
-        report.figure(f"p99 of a POST beside prints{where}", "ms", beside)
+            taken = [seconds * 1000 for _, seconds in submit.finish(posts).posts]
+            (beside if is_beside else alone).extend(taken)
+        for percent in _PERCENTS:
+            under, over = _percentile(alone, percent), _percentile(beside, percent)
+            report.figure(f"p{percent} of {len(alone)} POSTs alone{where}", "ms", under)
+            report.figure(f"p{percent} of {len(beside)} POSTs beside prints{where}", "ms", over)
+            report.ratio(f"p{percent} of a POST, beside prints / alone{where}", over, under)
         report.figure(f"PDFs made meanwhile{where}", "PDF/s", made)
-        report.ratio(f"p99 of a POST, beside prints / alone{where}", beside, alone)
         if max(made) < 0.9 * _PDFS:
             report.skip(
                 f"{_PDFS} PDFs a second{where}", "the machine is busy, and prints run at low priority behind all else"
@@ -129,14 +140,13 @@ def _divide_cores() -> None:
                 os.sched_setaffinity(int(thread.name), {core})
 
 
-def _p99_ms(answer: submit.Answer) -> float:
-    seconds = sorted(taken for _, taken in answer.posts)
-    return seconds[int(len(seconds) * 0.99)] * 1000
+def _percentile(taken: list[float], percent: int) -> float:
+    return sorted(taken)[len(taken) * percent // 100]
 
 
 def _accepted(port: int, token: str) -> list[str]:
     """Wait until all receipts of a tenant are accepted; return their ids."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         _, said = _get(port, token, "?limit=200")
         found = [one["taxLogId"] for one in json.loads(said)["items"] if one["status"] == "Aceptado"]
@@ -160,15 +170,15 @@ def _print(port: int, asked: list[tuple[str, str]]) -> int:
         for number, (token, path) in enumerate(asked):
             threads.submit(one, number, token, path)
         time.sleep(max(began + _SECONDS - time.monotonic(), 0))
-        counted = len(made)
+        counted = made.count(200)
         late.set()
-    if set(made) != {200}:
+    if not set(made) <= {200, 503}:  # a service that is too busy to print says so
         raise SystemExit(f"not every receipt was printed: {set(made)}")
     return counted
 
 
 def _get(port: int, token: str, path: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=150)
     try:
         connection.request("GET", f"/api/v1/fe/invoices{path}", headers={"Authorization": f"Bearer {token}"})
         answer = connection.getresponse()

@@ -49,6 +49,8 @@ class WebhookEvent(StrEnum):
     CERTIFICATE_EXPIRING = "certificate.expiring"
     RECURRING_PREVIEW = "recurring.preview"
     RECURRING_HELD = "recurring.held"
+    AUTHORITY_DOWN = "authority.down"
+    AUTHORITY_UP = "authority.up"
     #: Made on request, and sent regardless of the endpoint's selection.
     TEST = "test"
 
@@ -203,8 +205,8 @@ TABLE: tuple[Transition, ...] = (
     Transition(_WAITING, StepOutcome.OUT_OF_ATTEMPTS, _DEAD, None, None, EventKind.DEAD_LETTER),
     # To the stage it died in; to reconcile instead of send where bytes may have gone out.
     Transition(_DEAD, StepOutcome.REPLAYED, _WAITING, None, None, EventKind.REPLAYED),
-    # The number is free again only if certainly nothing was sent.
-    Transition(_DEAD, StepOutcome.DISCARDED, _ENDED, Status.ERROR, _REUSABLE + _UNKNOWN, EventKind.DISCARDED),
+    # The number is free again only if certainly nothing was sent, and it was not voided meanwhile.
+    Transition(_DEAD, StepOutcome.DISCARDED, _ENDED, Status.ERROR, _REUSABLE + _UNKNOWN + _USED, EventKind.DISCARDED),
     # Its number was free again (`reusable`) and never in a signed document: the authority voided it.
     Transition(_ENDED, StepOutcome.VOIDED, None, None, _VOID, EventKind.VOIDED),
 )

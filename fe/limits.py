@@ -36,10 +36,24 @@ class Limited(Exception):
         self.retry_after = retry_after
 
 
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """State of a key's rate limit in this process: `limit` at once or in a window, and `remaining` now.
+
+    The whole limit is there again after `reset` whole seconds.
+    """
+
+    limit: int
+    remaining: int
+    reset: int
+
+
 class LimitReached(Limited):
     """One key has its share. `ends_connection`: the client should also give up its connection, which is shared too."""
 
     ends_connection = False
+    #: Where the limit is one of a rate.
+    allowance: Allowance | None = None
 
 
 class ShareTaken(LimitReached):
@@ -95,8 +109,16 @@ class TokenBucket(Generic[Key]):
     def require(self, key: Key, now: float) -> None:
         """Take 1. Raises LimitReached if that is not left."""
         if wait := self.wait(key, now, 1):
-            raise LimitReached(max(math.ceil(wait), 1))
+            reached = LimitReached(max(math.ceil(wait), 1))
+            reached.allowance = self.allowance(key, now)
+            raise reached
         self.take(key, 1, now)
+
+    def allowance(self, key: Key, now: float) -> Allowance:
+        """Return what is left of the burst, and when all of it is there again."""
+        level = self._level(key, now)
+        reset = math.ceil((self._at_once - level) / self._a_second)
+        return Allowance(math.floor(self._at_once), max(math.floor(level), 0), reset)
 
     def _level(self, key: Key, now: float) -> float:
         level, at = self._left.get(key) or (self._at_once, now)
@@ -266,6 +288,13 @@ class ConcurrencyLimit(Generic[Key]):
             self._metrics.share_refused.labels(self.name).inc()
 
 
+def scarcer(one: Allowance | None, other: Allowance | None) -> Allowance | None:
+    """Return the allowance of which less remains."""
+    if one is None or other is None:
+        return one or other
+    return other if other.remaining < one.remaining else one
+
+
 #: Mean document size that the byte quotas assume, per minute and per day.
 _MINUTE_DOCUMENT_BYTES = 22 * 1024
 _DAY_DOCUMENT_BYTES = 8 * 1024
@@ -326,6 +355,13 @@ class _Window:
         )
         return self.began + self.seconds - now if full else 0.0
 
+    def allowance(self, now: float, *, is_full: bool = False) -> Allowance | None:
+        """Return what is left of its documents; None where they have no limit."""
+        if not self.max_documents:
+            return None
+        left = 0 if is_full else max(self.max_documents - self.documents, 0)
+        return Allowance(self.max_documents, left, max(math.ceil(self.began + self.seconds - now), 0))
+
 
 class DocumentQuota:
     """Limits the documents and bytes of each tenant per minute and per day, in windows that begin with its first one.
@@ -341,10 +377,13 @@ class DocumentQuota:
         #: In the order in which their days began.
         self._windows: dict[TenantId, tuple[_Window, _Window]] = {}
 
-    def take(self, tenant_id: TenantId, size: int, now: float) -> None:
-        """Count a document of `size` bytes at `now`, in seconds of a monotonic clock. Raises LimitReached."""
-        if self._limits == NO_QUOTA:
-            return
+    def take(self, tenant_id: TenantId, size: int, now: float) -> Allowance | None:
+        """Count a document of `size` bytes at `now`, in seconds of a monotonic clock. Raises LimitReached.
+
+        Returns what is left of the scarcer quota; None without one.
+        """
+        if self._limits is NO_QUOTA or self._limits == NO_QUOTA:
+            return None
         self._forget_past_days(now)
         windows = self._windows.get(tenant_id)
         if windows is None:
@@ -353,17 +392,26 @@ class DocumentQuota:
                 _Window(now, _MINUTE, limits.documents_a_minute, limits.bytes_a_minute),
                 _Window(now, _DAY, limits.documents_a_day, limits.bytes_a_day),
             )
-        if wait := max(window.wait(size, now) for window in windows):
+        minute, day = windows
+        waits = minute.wait(size, now), day.wait(size, now)
+        if wait := max(waits):
             self._metrics.share_refused.labels(self._name).inc()
-            raise LimitReached(math.ceil(wait))
+            reached = LimitReached(math.ceil(wait))
+            reached.allowance = windows[waits.index(wait)].allowance(now, is_full=True)
+            raise reached
         for window in windows:
             window.documents += 1
             window.bytes += size
+        return scarcer(minute.allowance(now), day.allowance(now))
 
-    def add(self, tenant_id: TenantId, documents: int) -> None:
-        """Count the other documents of a batch that `take` let in, also beyond the quota."""
-        for window in self._windows.get(tenant_id, ()):
+    def add(self, tenant_id: TenantId, documents: int, now: float) -> Allowance | None:
+        """Count the other documents of a batch that `take` let in, also beyond the quota; returns what is left."""
+        windows = self._windows.get(tenant_id)
+        if windows is None:
+            return None
+        for window in windows:
             window.documents += documents
+        return scarcer(windows[0].allowance(now), windows[1].allowance(now))
 
     def _forget_past_days(self, now: float) -> None:
         while self._windows and now >= next(iter(self._windows.values()))[1].began + _DAY:

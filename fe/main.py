@@ -9,6 +9,7 @@ import math
 import os
 import socket
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import structlog
 import trio
@@ -33,6 +34,7 @@ from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
 from fe.http.share.serve import run_share
 from fe.identifiers import CertificateId, TenantId
+from fe.issuing.certification_runs import Dispatch
 from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
@@ -182,7 +184,7 @@ async def serve(
             _start_watches(watch, context, role, db, pools, check)
             async with trio.open_nursery() as work:
                 if WORKER in pools and vault is not None:
-                    work.start_soon(run_actors, context, pools[WORKER], vault, node)
+                    work.start_soon(run_actors, context, pools[WORKER], vault, _rehearse, node)
                 if listeners.http:
                     await work.start(run_front, context, pools[FRONT], listeners.http)
                 if RECEPTION in pools and vault is not None:
@@ -200,6 +202,13 @@ async def serve(
                 work.cancel_scope.deadline = trio.current_time() + settings.grace_seconds
             watch.cancel_scope.cancel()
     _log.info("stopped", role=role)
+
+
+async def _rehearse(documents: Sequence[Dispatch], now: datetime, taxpayer: str) -> Sequence[str | None]:
+    """Send a simulation of the certification to a simulated authority in this process."""
+    from fe.simulator.certification import rehearse_run  # late: the service starts without the simulator
+
+    return (await rehearse_run(documents, now, taxpayer=taxpayer)).objections
 
 
 def _start_watches(

@@ -38,6 +38,15 @@ settings.register_profile("ci", settings.get_profile("anywhere"), derandomize=Tr
 settings.load_profile("ci" if os.environ.get("CI") else "anywhere")
 
 
+# Where logging is not set up, tracebacks are plain: drawing one with rich takes a tenth of a second.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
+
+
 #: Files that take long though they hold few tests: who began one of them last would end long after the other workers.
 LONG = (
     "tests/system",
@@ -189,6 +198,8 @@ def postgres(cluster: Cluster | None) -> str:
     with psycopg.connect(dsn, autocommit=True) as conn:
         # Making a database a test would wait for the disk four times, and nothing here need outlive a power cut.
         conn.execute("ALTER SYSTEM SET fsync = off")
+        # It would write to system tables of a database that could then not be lent again (tests/databases.py).
+        conn.execute("ALTER SYSTEM SET autovacuum = off")
         conn.execute("SELECT pg_reload_conf()")
     return dsn
 

@@ -58,7 +58,7 @@ async def test_it_is_another_process_without_our_secrets_and_behind_us_for_the_p
 ) -> None:
     monkeypatch.setenv("FE_KEK", "secret")
     monkeypatch.setenv("PGPASSWORD", "secret")
-    at_work = Apart(1, Metrics())
+    at_work = Apart(1, Metrics(), seconds=PATIENCE)
     async with at_work.running():
         pid, environ, nice = await at_work.run("a", whoami)
         again, _, _ = await at_work.run("b", whoami)
@@ -71,7 +71,7 @@ async def test_it_is_another_process_without_our_secrets_and_behind_us_for_the_p
 
 async def test_a_process_that_dies_fails_its_document_and_the_next_has_another() -> None:
     metrics = Metrics()
-    at_work = Apart(1, metrics)
+    at_work = Apart(1, metrics, seconds=PATIENCE)
     async with at_work.running():
         with pytest.raises(ApartFailed, match="its process died"):
             await at_work.run("a", die)
@@ -85,7 +85,7 @@ async def test_a_process_that_dies_fails_its_document_and_the_next_has_another()
 
 async def test_what_takes_too_long_or_too_much_memory_is_given_up_alone() -> None:
     metrics = Metrics()
-    at_work, hurried = Apart(1, metrics), Apart(1, metrics, seconds=0.5)
+    at_work, hurried = Apart(1, metrics, seconds=PATIENCE), Apart(1, metrics, seconds=0.5)
     async with at_work.running(), hurried.running():
         with pytest.raises(ApartFailed, match="too much memory"):
             await at_work.run("a", take_memory, 2 * apart_process.MEMORY)
@@ -94,8 +94,23 @@ async def test_what_takes_too_long_or_too_much_memory_is_given_up_alone() -> Non
     assert (failures(metrics, "memory"), failures(metrics, "too slow")) == (1, 1)
 
 
+async def test_error_of_the_block_is_raised_although_a_process_had_to_be_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(apart, "_END_SECONDS", 0.0)
+    at_work = Apart(1, Metrics(), seconds=PATIENCE)
+
+    async def fail() -> None:
+        async with at_work.running():
+            await at_work.run("a", whoami)
+            raise KeyError("why")
+
+    with pytest.raises(KeyError, match="why"):
+        await fail()
+
+
 async def test_who_is_cancelled_leaves_no_process_behind(tmp_path: Path) -> None:
-    at_work, started = Apart(1, Metrics()), tmp_path / "started"
+    at_work, started = Apart(1, Metrics(), seconds=PATIENCE), tmp_path / "started"
     async with at_work.running():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(at_work.run, "a", never_end, str(started))
@@ -107,7 +122,7 @@ async def test_who_is_cancelled_leaves_no_process_behind(tmp_path: Path) -> None
 
 async def test_a_process_that_has_grown_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "IDLE_SECONDS", 3600.0)  # else it ends by itself before the test gives up
-    at_work = Apart(1, Metrics())
+    at_work = Apart(1, Metrics(), seconds=PATIENCE)
     async with at_work.running():
         first = await at_work.run("a", keep_memory, apart_process.KEPT_MEMORY)
         await until(lambda: not is_alive(first))
@@ -118,7 +133,7 @@ async def test_a_process_that_has_grown_is_replaced(monkeypatch: pytest.MonkeyPa
 
 async def test_processes_end_when_nobody_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "IDLE_SECONDS", 0.1)
-    at_work = Apart(1, Metrics())
+    at_work = Apart(1, Metrics(), seconds=PATIENCE)
     async with at_work.running():
         pid, _, _ = await at_work.run("a", whoami)
         await until(lambda: at_work.alive == 0)
@@ -229,7 +244,7 @@ def test_a_process_that_is_to_idle_knows_it_before_it_reads_much() -> None:
 async def test_what_no_idle_processor_does_in_time_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "SHARE", 0.0)
     monkeypatch.setattr(apart, "IDLE_PATIENCE", 0.01)  # less than it takes to start one
-    at_work = Apart(1, Metrics())
+    at_work = Apart(1, Metrics(), seconds=PATIENCE)
     async with at_work.running():
         await at_work.run("greedy", who_comes_first, apart.BURST)
         assert (await at_work.run("greedy", who_comes_first))[0] == os.SCHED_OTHER
@@ -243,7 +258,7 @@ from tests.apart_work import die, keep_memory, never_end, take_memory, whoami
 from tests.apart_work import never_end
 
 async def main():
-    at_work = Apart(1, Metrics())
+    at_work = Apart(1, Metrics(), seconds=3600)
     async with at_work.running():
         await at_work.run("a", never_end, sys.argv[1])
 

@@ -156,6 +156,8 @@ HELD = {
     "webhook_keys": f"w1:{KEY}",
     "authority_status_key": CANARY,
     "stripe_key": CANARY,
+    "archive_key": CANARY,
+    "archive_secret_key": CANARY,
     "mail_password": f"{CANARY} {CANARY}",
     "portal_oidc_client_secret": f"{CANARY} {CANARY}",
 }

@@ -1,6 +1,6 @@
 """A database that a test left is lent again as the template is, or dropped (tests/databases.py)."""
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import psycopg
 import pytest
@@ -32,10 +32,10 @@ def _oid(dsn: str) -> object:
 
 
 def test_database_with_rows_written_is_lent_again_as_the_template(postgres: str, template: str) -> None:
-    with closing(Databases(postgres, template)) as databases:
+    with closing(Databases(postgres, template)) as databases, ExitStack() as ended:
         with databases.lent() as first:
             before, oid = contents(first), _oid(first)
-            left_open = psycopg.connect(first, autocommit=True)
+            left_open = ended.enter_context(closing(psycopg.connect(first, autocommit=True)))
             left_open.execute("INSERT INTO tenants (name, issuer) VALUES ('one', '{}')")
             left_open.execute("DELETE FROM second_person")
             assert contents(first) != before
@@ -44,7 +44,6 @@ def test_database_with_rows_written_is_lent_again_as_the_template(postgres: str,
             assert (contents(second), _oid(second)) == (before, oid)
             with pytest.raises(psycopg.OperationalError):
                 left_open.execute("SELECT 1")
-        left_open.close()
 
 
 @pytest.mark.parametrize(

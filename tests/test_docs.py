@@ -32,8 +32,10 @@ _PRODUCTION = (
 
 _RATES = "tests/cli/test_rates.py::test_the_rate_of_a_quarter_is_set_listed_and_taken_back"
 _CATALOGUE = "tests/cli/integrator/test_catalogue.py::test_customer_is_written_listed_and_deleted"
+_PAPER = "tests/cli/integrator/test_paper.py::test_paper_receipts_are_entered_listed_corrected_and_replaced"
 _RECURRING = "tests/cli/integrator/test_recurring.py::test_recurring_receipt_is_written_listed_decided_and_deleted"
 _OF_THE_CATALOGUE = ("list", "show", "put", "delete", "import")
+_AGENT = "tests/agent/test_survives.py::test_agent_in_every_trouble_issues_each_sale_once"
 _PADRON = "tests/cli/test_padron.py::test_register_is_loaded_and_asked"
 
 _REPLAYS = "tests/cli/test_counterparty.py::test_what_gave_up_is_listed_and_set_going_again_once"
@@ -52,7 +54,10 @@ _SHUT_OUT = "tests/cli/test_people.py::test_a_person_is_shut_out_let_in_and_made
 _LINKS = "tests/cli/test_people.py::test_links_are_shown_once_and_only_hashes_are_kept"
 
 _CERTIFICATION = "tests/certification/test_page.py::test_every_command_of_the_guide_does_what_it_is_there_for"
-_STEPS = ("status", "path", "done", "load", "check", "send", "resume", "evidence", "sign")
+_STEPS = (
+    *("status", "path", "done", "load", "plan", "check", "send", "resume", "evidence", "pdfs", "sign"),
+    *("live", "addresses", "dossier"),
+)
 
 _TERMS = "tests/cli/test_billing.py::test_a_tenant_is_billed_shown_and_billed_no_more"
 
@@ -63,14 +68,29 @@ _TERMINAL = "tests/cli/integrator/test_page.py::test_every_command_of_the_page_s
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
     **{f"fe certification {name}": _CERTIFICATION for name in _STEPS},
+    **dict.fromkeys(("fe agent init", "fe agent run", "fe agent status"), _AGENT),
     "fe import": "tests/cli/integrator/test_import.py::test_import_validates_issues_and_keeps_the_copy",
+    "fe expense": "tests/cli/integrator/test_month.py::test_expense_says_what_the_606_asks",
     "fe month": "tests/cli/integrator/test_month.py::test_month_writes_its_files",
     "fe print": "tests/cli/integrator/test_print.py::test_receipt_is_printed_to_a_file",
     **dict.fromkeys(
         ("fe void propose", "fe void request", "fe void list", "fe void doubts", "fe void settle", "fe void xml"),
-        "tests/cli/test_void.py::test_numbers_are_proposed_requested_settled_and_written_into_the_608",
+        "tests/cli/test_void.py::test_numbers_are_proposed_requested_and_settled",
+    ),
+    **dict.fromkeys(
+        ("fe contingency show", "fe contingency set", "fe contingency list"),
+        "tests/cli/test_contingency.py::test_modes_are_set_shown_listed_and_refused",
+    ),
+    **dict.fromkeys(
+        ("fe archive key", "fe archive check", "fe archive detach", "fe archive restore"),
+        "tests/cli/test_archive.py::test_archive_key_is_made_and_archive_is_checked",
+    ),
+    **dict.fromkeys(
+        ("fe archive list", "fe archive pull", "fe archive export"),
+        "tests/cli/integrator/test_archive.py::test_archive_is_listed_and_pulled_once_and_goes_on_where_it_broke",
     ),
     "fe key older-pepper": "tests/cli/test_keys.py::test_keys_under_an_older_pepper_are_listed_over_all_tenants",
+    "make verifier": "tests/archive/test_verifier.py::test_program_runs_on_a_bare_python_in_both_languages",
     "make wheel": "tests/test_version.py::test_pip_installs_the_wheel_of_a_newer_commit_over_an_older_one",
     **dict.fromkeys(("fe login", "fe submit", "fe validate", "fe status", "fe list", "fe xml"), _TERMINAL),
     **dict.fromkeys(("fe verify", "fe qr"), _TERMINAL),
@@ -127,6 +147,7 @@ ELSEWHERE = {
     **dict.fromkeys(("fe person create", "fe person list", "fe person role", "fe person remove"), _PEOPLE),
     **dict.fromkeys(("fe person disable", "fe person enable", "fe person operator"), _SHUT_OUT),
     **dict.fromkeys(("fe person invite", "fe person reset"), _LINKS),
+    "fe key roll": "tests/cli/test_keys.py::test_a_rolled_key_works_on_until_its_end_beside_one_like_it",
     "fe key unlock": "tests/cli/test_keys.py::test_an_address_is_unlocked_too",
     "fe key revoke": "tests/cli/test_keys.py::test_a_revoked_key_is_listed_as_such_and_cannot_be_revoked_again",
     "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",
@@ -170,6 +191,10 @@ ELSEWHERE = {
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
     "fe vault rewrap": "tests/cli/test_rewrap.py::test_everything_is_moved_to_the_first_key_and_opens_as_before",
     "fe openapi": "tests/cli/test_openapi.py::test_the_description_is_printed_as_it_is_served",
+    **{
+        f"fe paper {name}": _PAPER
+        for name in ("ranges", "add-range", "delete-range", "list", "show", "enter", "correct", "replace")
+    },
     **{f"fe recurring {name}": _RECURRING for name in ("list", "show", "put", "issue", "skip", "delete")},
     **{f"fe {kind} {name}": _CATALOGUE for kind in ("customer", "product") for name in _OF_THE_CATALOGUE},
     **dict.fromkeys(("fe padron load", "fe padron show"), _PADRON),
@@ -368,7 +393,14 @@ def _direct() -> dict[str, list[Requirement]]:
         "run.lock": [Requirement(line) for line in project["dependencies"]],
         "dev.lock": [
             Requirement(line)
-            for line in (*extras["embedded"], *extras["mcp"], *extras["pkcs11"], *extras["tracing"], *extras["dev"])
+            for line in (
+                *extras["embedded"],
+                *extras["mcp"],
+                *extras["pkcs11"],
+                *extras["s3"],
+                *extras["tracing"],
+                *extras["dev"],
+            )
             if not line.startswith("fe")
         ],
     }

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from fe.operations.dossier import PROOFS
 from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,9 +58,9 @@ def test_a_wheel_holds_the_migrations_and_everything_else_that_is_no_module(whee
     assert {str(file.relative_to(ROOT)) for file in (package / "store" / "citus").rglob("*.sql")} <= held.keys()
 
 
-def test_a_wheel_holds_the_pages_that_the_service_serves(wheel: Path) -> None:
+def test_a_wheel_holds_the_pages_that_the_service_serves_and_the_proofs_of_a_dossier(wheel: Path) -> None:
     docs = ROOT / "docs"
-    beside = [docs / name for name in ("verdicts.md", "veredictos.md", "webhooks.md")]
+    beside = [docs / name for name in ("verdicts.md", "veredictos.md", "webhooks.md", *PROOFS)]
     served = [*(docs / "api").glob("*.md"), *(docs / "api" / "es").glob("*.md"), *beside]
     with ZipFile(wheel) as archive:
         held = {name: archive.read(name) for name in archive.namelist() if name.startswith("fe/docs/")}

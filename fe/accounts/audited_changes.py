@@ -6,7 +6,7 @@ caller's transaction. A refused change leaves no record. Records hold no secrets
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Literal
 
 from fe.accounts import changes, keys, provision, sequences
@@ -234,6 +234,24 @@ async def revoke_key(conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyI
     if revoked:
         await note(conn, tenant, by, "key revoked", api_key_id, before, None)
     return revoked
+
+
+async def roll_key(
+    conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyId, *, overlap: timedelta, pepper: bytes, pepper_id: str
+) -> tuple[NewKey, ApiKey] | None:
+    """Make a key like an active one, which ends after `overlap`, or earlier if it would.
+
+    Returns the new one and the old; None if the tenant has no such active key.
+    """
+    old = await key_store.end(conn, tenant.tenant_id, api_key_id, at=by.at + overlap, now=by.at)
+    if old is None:
+        return None
+    like = {"scopes": old.scopes, "name": old.name, "pepper": pepper, "pepper_id": pepper_id}
+    made = await create_key(conn, by, tenant, old.environment, **like)
+    after = show_key(old) | {"replacedBy": made.record.api_key_id}
+    await note(conn, tenant, by, "key rolled", api_key_id, None, after)
+    await conn.execute("SELECT pg_notify(%s, %s)", (keys.REVOKED_CHANNEL, api_key_id))
+    return made, old
 
 
 # -- sequences -------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ SCOPES = (
 #: Scopes that a scope adds at login (interface.md#scopes).
 _INHERITED = {"invoices:write": ("ncf:read", "ncf:write"), "invoices:read": ("ncf:read",)}
 
-#: Notification channel of revoked keys: the front drops them from its cache at once.
+#: Notification channel of keys that were revoked or given an end: the front drops them from its cache at once.
 REVOKED_CHANNEL = "fe_key_revoked"
 
 

@@ -219,6 +219,9 @@ def _totals(report: MonthReport, language: Language) -> list[Sequence[Cell]]:
         sums = [getattr(one, name) for name in _SUMS]
         state = _STATES[one.status].said(language)
         rows.append((Text("Issued", "Emitidos").said(language), f"E{one.ecf_type}", state, one.receipts, *sums))
+    for till in report.by_sequence:
+        name = Text("Accepted, by sequence", "Aceptados por secuencia").said(language)
+        rows.append((name, f"{till.prefix} {till.name}".rstrip(), None, till.receipts, *empty[1:], till.total))
     for got in report.received:
         sums = [getattr(got, name) if name in ("itbis", "total") else None for name in _SUMS]
         rows.append((Text("Received", "Recibidos").said(language), f"E{got.ecf_type}", None, got.receipts, *sums))

@@ -14,7 +14,7 @@ from fe.lifecycle import Status
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import month_sums, sequences, voidings
-from fe.store.records.month_sums import IssuedSum, NumberGap, NumberStretch, ReceivedSum, UnansweredReceipt
+from fe.store.records.month_sums import IssuedSum, NumberGap, NumberStretch, OpenSum, ReceivedSum, SequenceSum
 from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.records.voidings import RangeFate
 
@@ -75,8 +75,10 @@ class MonthReport:
     environment: Environment
     issued: Sequence[IssuedSum]
     received: Sequence[ReceivedSum]
-    still_open: Sequence[UnansweredReceipt]
+    still_open: Sequence[OpenSum]
     numbers: Sequence[NumberAccount]
+    #: Of the types that have several sequences.
+    by_sequence: Sequence[SequenceSum]
     is_complete: bool
 
     @property
@@ -111,14 +113,17 @@ def sign_of(ecf_type: str) -> int:
 async def report(
     conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, *, with_open: bool = True
 ) -> MonthReport:
-    """Read a month: seven statements and at most three for each type, over sums, a queue, and the month's numbers.
+    """Read a month: six statements at most and four for each type, over sums, a queue, and the month's numbers.
 
     Without `with_open`, for a role that may not see whose rows wait, open receipts count among `other_months`.
     """
-    is_complete = await _compute_amounts(conn, tenant_id, environment, month)
+    received, is_complete = await month_sums.received(conn, tenant_id, environment, month), True
+    if any(one.without_amounts for one in received):
+        is_complete = await _compute_amounts(conn, tenant_id, environment, month)
+        received = await month_sums.received(conn, tenant_id, environment, month)
     issued = await month_sums.issued(conn, tenant_id, environment, month)
     waiting = await month_sums.still_open(conn, tenant_id, environment, month) if with_open else []
-    prefixes = {one.first_number[:3] for one in issued} | {one.e_ncf[:3] for one in waiting if one.e_ncf is not None}
+    prefixes = {one.first_number[:3] for one in issued} | {one.prefix for one in waiting if one.prefix is not None}
     failed = {}
     if any(one.status is Status.ERROR for one in issued):
         failed = await month_sums.failed_holders(conn, tenant_id, environment, month)
@@ -127,8 +132,10 @@ async def report(
         await _account(conn, tenant_id, environment, prefix, issued, waiting, failed.get(prefix, 0), ranges)
         for prefix in sorted(prefixes)
     ]
-    received = await month_sums.received(conn, tenant_id, environment, month)
-    return MonthReport(month, environment, issued, received, waiting, numbers, is_complete)
+    named = {one.prefix for one in ranges if one.name}
+    several = [one for one in ranges if one.prefix in named]
+    tills = await month_sums.by_sequence(conn, tenant_id, environment, month, several) if several else []
+    return MonthReport(month, environment, issued, received, waiting, numbers, tills, is_complete)
 
 
 async def read_report(db: Database, tenant_id: TenantId, environment: Environment, month: YearMonth) -> MonthReport:
@@ -142,14 +149,14 @@ async def _account(
     environment: Environment,
     prefix: str,
     issued: Sequence[IssuedSum],
-    waiting: Sequence[UnansweredReceipt],
+    waiting: Sequence[OpenSum],
     failed: int,
     ranges: Sequence[NumberSequence],
 ) -> NumberAccount:
     of_type = [one for one in issued if one.first_number.startswith(prefix)]
-    open_numbers = [one.e_ncf for one in waiting if one.e_ncf is not None and one.e_ncf.startswith(prefix)]
-    first = min([*(one.first_number for one in of_type), *open_numbers])
-    last = max([*(one.last_number for one in of_type), *open_numbers])
+    still_open = [one for one in waiting if one.prefix == prefix]
+    known: list[IssuedSum | OpenSum] = [*of_type, *still_open]
+    first, last = min(one.first_number for one in known), max(one.last_number for one in known)
     held = await month_sums.numbers_held(conn, tenant_id, environment, [(first, last)])
     stretches = drawn_between(first, last, [one for one in ranges if one.prefix == prefix])
     stretch = sum(int(end[3:]) - int(begin[3:]) + 1 for begin, end in stretches)
@@ -157,13 +164,14 @@ async def _account(
         stretch += held - await month_sums.numbers_held(conn, tenant_id, environment, stretches)
     gaps = [] if held == stretch else await month_sums.number_gaps(conn, tenant_id, environment, stretches)
     # A number that was drawn for a receipt that is not signed yet is held by none.
-    unsigned = {int(one.e_ncf[3:]) for one in waiting if one.e_ncf in open_numbers and not one.is_signed and one.e_ncf}
+    unsigned = {int(e_ncf[3:]) for one in still_open for e_ncf in one.unsigned_numbers}
     gaps = _split(gaps, sorted(unsigned))
     held += len(unsigned)
 
     def count(*states: Status) -> int:
         return sum(one.receipts for one in of_type if one.status in states)
 
+    unanswered = sum(one.receipts for one in still_open)
     accepted, rejected = count(*_ACCEPTED), count(Status.REJECTED)
     return NumberAccount(
         prefix=prefix,
@@ -173,8 +181,8 @@ async def _account(
         accepted=accepted,
         rejected=rejected,
         failed=failed,
-        still_open=len(open_numbers),
-        other_months=held - accepted - rejected - failed - len(open_numbers),
+        still_open=unanswered,
+        other_months=held - accepted - rejected - failed - unanswered,
         without_receipt=stretch - held,
         void=await _void(conn, tenant_id, environment, prefix, int(first[3:]), int(last[3:])),
         gaps=gaps,

@@ -5,6 +5,7 @@ from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
+from uuid import UUID
 
 from fe.clock import iso
 from fe.ecf.autofill import says_when_its_range_ends
@@ -52,6 +53,25 @@ _OVERLAP = Text(
     "numbers of this range are in another sequence of the type: two sequences never share a number",
     "hay números de este rango en otra secuencia del mismo tipo: dos secuencias nunca comparten un número",
 )
+_SPELLING = Text(
+    "a sequence of the type has this name already, with other capitals: write it as it is there",
+    "una secuencia del mismo tipo ya tiene este nombre con otras mayúsculas: escríbalo igual",
+)
+_OF_AN_AGENT = Text(
+    "the numbers of this sequence are those of agent {agent}, which may have signed with them: only a request with"
+    " that agentId changes it, and agentId null releases it",
+    "los números de esta secuencia son del agente {agent}, que puede haber firmado con ellos: solo la cambia una"
+    " solicitud con ese agentId, y agentId null la libera",
+)
+_AGENT_IS_NAMED = Text(
+    "agentId: only a sequence with a name is given to an agent",
+    "agentId: solo una secuencia con nombre se asigna a un agente",
+)
+_RESTS = Text(
+    "isActive: the service draws no number of an agent's sequence; leave it out, or send false",
+    "isActive: el servicio no asigna números de la secuencia de un agente; omítalo o envíe false",
+)
+_REFUSED = {"spelling": _SPELLING, "agent": _RESTS}
 _DEFAULT_TAKES_ALL = Text(
     "users are assigned to a sequence with a name only: everyone else draws from the one without",
     "solo se asignan usuarios a una secuencia con nombre: los demás usan la que no lo tiene",
@@ -148,6 +168,7 @@ async def put(
     is_active: bool = True,
     now: datetime,
     sequence_id: SequenceId | None = None,
+    agent_id: UUID | None = None,
 ) -> Sequence:
     """Create or replace the sequence of a key, which is a prefix by default (interface.md#sequences).
 
@@ -156,6 +177,7 @@ async def put(
     """
     check_key(key)
     check_range(minimum, maximum)
+    await require_agent(conn, tenant_id, environment, key, agent_id)
     try:
         return await sequences.put(
             conn,
@@ -169,12 +191,43 @@ async def put(
             is_active=is_active,
             at=now,
         )
+    except Unchanged as refused:
+        raise BadSequence(_REFUSED.get(refused.reason, _OVERLAP)) from None
+
+
+async def require_agent(
+    conn: Conn, tenant_id: TenantId, environment: Environment, key: str, agent_id: UUID | None
+) -> None:
+    """Lock a sequence; raise BadSequence where its numbers are those of another agent than `agent_id`."""
+    found = await sequences.locked(conn, tenant_id, environment, key)
+    if found is not None and found.agent_id not in (None, agent_id):
+        raise BadSequence(_OF_AN_AGENT.fill(agent=found.agent_id))
+
+
+async def reserve(
+    conn: Conn, tenant_id: TenantId, environment: Environment, key: str, agent_id: UUID | None, *, now: datetime
+) -> Sequence:
+    """Give the numbers of a named sequence to an agent alone; None releases them. Raises BadSequence, NoSequence."""
+    check_key(key)
+    if len(key) == len("E31") and agent_id is not None:
+        raise BadSequence(_AGENT_IS_NAMED)
+    if agent_id is not None:
+        await require_agent(conn, tenant_id, environment, key, agent_id)
+    try:
+        return await sequences.reserve(conn, tenant_id, environment, key, agent_id, at=now)
     except Unchanged:
-        raise BadSequence(_OVERLAP) from None
+        raise NoSequence(key) from None
 
 
 async def change(
-    conn: Conn, tenant_id: TenantId, environment: Environment, key: str, changes: Change, *, now: datetime
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    key: str,
+    changes: Change,
+    *,
+    now: datetime,
+    agent_id: UUID | None = None,
 ) -> Sequence:
     """Change only the parts of a sequence that `changes` names. Raises BadSequence, NoSequence or NumberSent.
 
@@ -182,6 +235,7 @@ async def change(
     """
     check_key(key)
     check_range(changes.minimum, changes.maximum)
+    await require_agent(conn, tenant_id, environment, key, agent_id)
     try:
         return await sequences.change(conn, tenant_id, environment, key, changes, at=now)
     except Unchanged as refused:
@@ -194,6 +248,8 @@ async def change(
                 raise BadSequence(_OUTSIDE) from None
             case "overlap":
                 raise BadSequence(_OVERLAP) from None
+            case "agent":
+                raise BadSequence(_RESTS) from None
             case _:
                 raise BadSequence(_RANGE) from None
 
@@ -281,6 +337,7 @@ def show(sequence: Sequence) -> dict[str, Any]:
         "type": sequence.prefix,
         "prefix": sequence.prefix,
         **({"name": sequence.name, "users": list(sequence.user_emails)} if sequence.name else {}),
+        **({"agentId": str(sequence.agent_id)} if sequence.agent_id else {}),
         "description": PREFIXES[sequence.prefix].name,
         "minSequence": str(sequence.min_number),
         "maxSequence": str(sequence.max_number),

@@ -15,10 +15,11 @@ from fe.lifecycle import NumberFate, Status
 from fe.month.period import YearMonth
 from fe.month.voided import MOST_NUMBERS, VoidedNumber
 from fe.store.postgres.db import Conn
-from fe.store.records import sequences, voidings
+from fe.store.records import sequences, voidable, voidings
 from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.records.tenants import Tenant
-from fe.store.records.voidings import NewVoiding, NotVoidable, Taken, Voiding
+from fe.store.records.voidable import Taken
+from fe.store.records.voidings import NewVoiding, NotVoidable, Voiding
 
 _NOT_HERE = Text(
     "the authority voids no numbers in certification: use testecf, or production",
@@ -55,6 +56,12 @@ _HANDED_OUT = Text(
     "{e_ncf} es de un comprobante firmado ({submission}) que pudo imprimirse o entregarse: no puede anularse; si su"
     " número quedó libre, emita con él el comprobante corregido",
 )
+_OF_AN_AGENT = Text(
+    "{e_ncf}: the numbers of {name} are those of a till that may have signed with them offline: release the sequence"
+    " first (PATCH /ncf, agentId null)",
+    "{e_ncf}: los números de {name} son de una caja que puede haber firmado con ellos sin línea: libere primero la"
+    " secuencia (PATCH /ncf, agentId null)",
+)
 _OTHER = Text(
     "this clientRequestId was used for a voiding of other numbers",
     "este clientRequestId se usó para anular otros números",
@@ -63,6 +70,10 @@ _TOO_MANY = Text(
     "more than {most} numbers were voided in this month: the 608 takes one line for each",
     "en este mes se anularon más de {most} números: el 608 lleva una línea por cada uno",
 )
+
+
+#: Held numbers that one look goes through, of all sequences together and of each at least.
+_LOOK, _FEWEST_LOOKED_AT = 30_000, 1_000
 
 
 class VoidingRefused(LocalizedError):
@@ -97,21 +108,55 @@ class Proposal:
     why: WhyFree
 
 
+@dataclass(frozen=True, slots=True)
+class NewestProposals:
+    """Voidable ranges among the newest numbers; `earlier` are the ranges that the look left out."""
+
+    found: Sequence[Proposal]
+    earlier: Sequence[NumberRange]
+
+
 async def propose(
     conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str | None = None
 ) -> list[Proposal]:
     """List what can be voided, of one type or of all."""
     found: list[Proposal] = []
     for one in await sequences.listed(conn, tenant_id, environment):
-        if prefix in (None, one.prefix):
-            found += await _of(conn, tenant_id, environment, one)
+        if prefix in (None, one.prefix) and one.agent_id is None:
+            whole = NumberRange(EcfType(one.prefix[1:]), one.min_number, one.max_number)
+            found += await _of(conn, tenant_id, environment, one, whole)
     return found
 
 
-async def _of(conn: Conn, tenant_id: TenantId, environment: Environment, of: NumberSequence) -> Iterable[Proposal]:
-    whole = NumberRange(EcfType(of.prefix[1:]), of.min_number, of.max_number)
+async def propose_newest(
+    conn: Conn, tenant_id: TenantId, environment: Environment, before: tuple[str, int] | None = None
+) -> NewestProposals:
+    """List what can be voided among the newest numbers: as fast at any length of history.
+
+    `before`: prefix and number below which the sequence that has it is looked at; no other one is.
+    """
+    found: list[Proposal] = []
+    earlier: list[NumberRange] = []
+    ranges = [one for one in await sequences.listed(conn, tenant_id, environment) if one.agent_id is None]
+    if before is not None:
+        prefix, number = before
+        ranges = [one for one in ranges if one.prefix == prefix and one.min_number < number <= one.max_number]
+    for one in ranges:
+        last = one.max_number if before is None else before[1] - 1
+        whole = NumberRange(EcfType(one.prefix[1:]), one.min_number, last)
+        look = max(_FEWEST_LOOKED_AT, _LOOK // len(ranges))
+        newest = await voidable.newest_within(conn, tenant_id, environment, whole, look)
+        found += await _of(conn, tenant_id, environment, one, newest)
+        if newest.first > whole.first:
+            earlier.append(NumberRange(whole.type, whole.first, newest.first - 1))
+    return NewestProposals(found, earlier)
+
+
+async def _of(
+    conn: Conn, tenant_id: TenantId, environment: Environment, of: NumberSequence, within: NumberRange
+) -> Iterable[Proposal]:
     found = []
-    for one in await voidings.free_ranges(conn, tenant_id, environment, whole):
+    for one in await voidable.free_ranges(conn, tenant_id, environment, within):
         if one.first < of.current_number:
             passed = NumberRange(one.type, one.first, min(one.last, of.current_number - 1))
             found.append(Proposal(passed, WhyFree.WITHOUT_RECEIPT))
@@ -143,6 +188,11 @@ async def request(
     rnc = tenant.issuer.get("RNCEmisor")
     if not rnc:
         raise VoidingRefused(_NO_RNC)
+    of_agents = [one for one in await sequences.listed(conn, tenant.tenant_id, environment) if one.agent_id is not None]
+    for voided in asked:
+        for one in of_agents:
+            if voided.type.prefix == one.prefix and voided.first <= one.max_number and one.min_number <= voided.last:
+                raise VoidingRefused(_OF_AN_AGENT.fill(e_ncf=voided.first_e_ncf, name=one.name))
     new = NewVoiding(new_id(by.at), environment, str(rnc), reason, asked, client_request_id, by.by_whom)
     try:
         voiding_id = await voidings.request(conn, tenant.tenant_id, new, by.at)

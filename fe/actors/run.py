@@ -8,6 +8,9 @@ from typing import Any
 import structlog
 import trio
 
+from fe.actors.archiver import Archiver
+from fe.actors.authority_health import HealthMeter
+from fe.actors.certifier import Certifier, Rehearse
 from fe.actors.charges import run_charges
 from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import SigningCredentials
@@ -17,6 +20,7 @@ from fe.actors.stages import authority_circuits, budget_of, parallel_input_reade
 from fe.actors.voider import Voider, voiding_kind, voiding_stage
 from fe.actors.webhooks import run_webhooks
 from fe.actors.writers import submission_kind
+from fe.archiving.configured import archive_from_settings, stamper_from_settings
 from fe.authority.client import Authority, Timeouts
 from fe.authority.gateway import OUTCOMES
 from fe.authority.hosts import Host, Hosts, Operation, host_of
@@ -26,6 +30,7 @@ from fe.config.start_checks import holds_receipts, read_certifiers
 from fe.counterparty.directory import Directory
 from fe.counterparty.wire import Counterparties
 from fe.ecf.catalogue import Environment
+from fe.egress.client import Egress
 from fe.egress.configured import egress_from_settings
 from fe.identifiers import TenantId
 from fe.issuing.sharing import Sharing
@@ -75,10 +80,13 @@ _VOIDING_POLL_SECONDS = 10.0
 _SESSION = "session"
 
 
-async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: Database | None = None) -> None:
+async def run_actors(
+    context: ServiceContext, db: Database, vault: Vault, rehearse: Rehearse, node: Database | None = None
+) -> None:
     """Run the actors of every stage, each supervised, until they have finished the work in flight.
 
-    Signs nothing while there is a clock fault. With a `node` of a cluster, claims only submissions stored there.
+    `rehearse` sends a simulation of the certification to a simulated authority. Signs nothing while there is a clock
+    fault. With a `node` of a cluster, claims only submissions stored there.
     """
     share_interpreter()
     settings, supervisor, clock, tracing = context.settings, context.supervisor, context.clock, context.tracing
@@ -86,7 +94,8 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
     initialize_actor_series(metrics, [(operation, host_of(operation)) for operation in Operation], OUTCOMES)
     holder = new_holder()
     circuits = authority_circuits(db, metrics, scale=scale)
-    authority = _authority(context, circuits)
+    health = HealthMeter(db, clock)
+    authority = _authority(context, circuits, health)
     tools = StageContext(
         db,
         context.wakeups,
@@ -102,6 +111,7 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
     try:
         async with trio.open_nursery() as watch:
             supervisor.start(watch, "circuits", circuits.run, probe_of(authority))
+            supervisor.start(watch, "authority health", health.run)
             supervisor.start(watch, "keys", credentials.forget_in_time)
             supervisor.start(watch, "rescuer", run_rescuer, tools, QUEUE_TABLES, lease_guard, scale)
             supervisor.start(watch, "gauges", Collectors(db, metrics).run)
@@ -163,6 +173,31 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
                     poll_seconds=max(_VOIDING_POLL_SECONDS * scale, tools.poll_seconds),
                 )
                 supervisor.start(actors, void.name, run_stage, void, gated, supervisor.stopping, voided)
+                certifier = Certifier(
+                    db,
+                    credentials,
+                    apart,
+                    clock,
+                    context.wakeups,
+                    rehearse=rehearse,
+                    egress=_egress_to_receivers(settings),
+                    roots=None if settings.reception_roots is None else read_certifiers(settings),
+                    scale=scale,
+                    stopping=supervisor.stopping,
+                )
+                supervisor.start(actors, "certifier", certifier.run)
+                if (archiving := archive_from_settings(settings, db, clock)) is not None:
+                    archiver = Archiver(
+                        db,
+                        *archiving,
+                        clock,
+                        metrics,
+                        holder,
+                        stamper=stamper_from_settings(settings, db, archiving[1]),
+                        scale=scale,
+                        stopping=supervisor.stopping,
+                    )
+                    supervisor.start(actors, "archiver", archiver.run)
                 relay = relay_from_settings(settings)
                 if relay is None:
                     _log.warning("mail is not configured, mails to buyers wait: set FE_MAIL_RELAY")
@@ -183,12 +218,13 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
         authority.close()
 
 
-def _authority(context: ServiceContext, circuits: Circuits) -> Authority:
-    """Build the authority's client; each exchange is counted, traced, and noted by the circuit of its host."""
+def _authority(context: ServiceContext, circuits: Circuits, health: HealthMeter) -> Authority:
+    """Build the authority's client; each exchange is counted, traced, measured, and noted by its host's circuit."""
     settings, metrics = context.settings, context.metrics
 
     def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
         metrics.observe_authority(operation, environment, host, outcome, seconds)
+        health.note(environment, operation, outcome, seconds)
         context.tracing.exchange(f"authority {operation}", seconds, environment=environment, host=host, outcome=outcome)
         if operation is Operation.DIRECTORY:  # no receipt waits for the directory
             return
@@ -225,9 +261,8 @@ def _open_while_right(clock_fault: ClockFault, gate: Callable[[Any, int], int], 
 def _counterparty_handlers(
     settings: Settings, db: Database, authority: Authority, credentials: SigningCredentials, clock: Clock
 ) -> CounterpartyHandlers:
-    """Build the handlers that forward documents. They may call this installation, whose tenants trade, too."""
-    egress = egress_from_settings(settings)
-    egress = replace(egress, policy=replace(egress.policy, own_hosts=(), own_addresses=(), own_ports=()))
+    """Build the handlers that forward documents."""
+    egress = _egress_to_receivers(settings)
     holds = holds_receipts(settings)
     if holds:
         _log.warning("nothing is sent to receivers, no acknowledgement could be believed: set FE_RECEPTION_ROOTS")
@@ -242,3 +277,9 @@ def _counterparty_handlers(
         kinds={},
         holds_receipts=holds,
     )
+
+
+def _egress_to_receivers(settings: Settings) -> Egress:
+    """Build the client for receivers. It may call this installation, whose tenants trade, too."""
+    egress = egress_from_settings(settings)
+    return replace(egress, policy=replace(egress.policy, own_hosts=(), own_addresses=(), own_ports=()))

@@ -100,7 +100,8 @@ class SignerPool:
             signing_input = (await self.read_input((work, signing_input))).signing_input(signing_input)
         elif not isinstance(signing_input, SigningInput):
             signing_input = await self.db.run(steps.signing_input, work)
-        if signing_input.ecf_type in NOTES and (number := number_left_open(signing_input.original)) is not None:
+        is_open = signing_input.ecf_type in NOTES and signing_input.format != "signed"
+        if is_open and (number := number_left_open(signing_input.original)) is not None:
             receipt = await self.db.run(numbers.signed_receipt, work, number)
             if receipt is None:
                 early = await self.db.run(numbers.undecided, work, number, signing_input.issuer.get("RNCEmisor"))

@@ -29,7 +29,7 @@ from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by
 from fe.queue.retry import retry_gap, scaled
 from fe.queue.stage import StageConfig, WorkKind
 from fe.store.postgres.db import Conn, Database
-from fe.store.records import certificates, voidings
+from fe.store.records import certificates, voidable, voidings
 from fe.store.records.voidings import VOID, VOIDINGS, SignedVoiding, Voiding, VoidingState, VoidingWork
 
 _log = structlog.get_logger(__name__)
@@ -124,7 +124,7 @@ class Voider:
         """Check that no number was taken meanwhile, build the ANECF, sign it and keep it."""
         await self._let_pass()
         for one in asked.ranges:
-            taken = await self.db.run(voidings.first_taken, work.tenant_id, asked.environment, one)
+            taken = await self.db.run(voidable.first_taken, work.tenant_id, asked.environment, one)
             if taken is not None:
                 reason = f"{taken.e_ncf} was taken meanwhile by the submission {taken.submission_id}: nothing was sent"
                 return NotVoided(state=VoidingState.REFUSED, reason=reason)

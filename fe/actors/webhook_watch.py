@@ -1,6 +1,7 @@
-"""Periodic webhook upkeep: emits expiry notices, deletes old deliveries, drafts and imports, releases held ones."""
+"""Periodic webhook upkeep: emits notices of expiry and of outages, releases held deliveries, deletes what is old."""
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
 from typing import Final
@@ -16,10 +17,10 @@ from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import webhooks
 from fe.store.queue.webhooks import OldPart
-from fe.store.records import imports
+from fe.store.records import authority_state, imports
 from fe.store.records.failures import Failures
 from fe.store.webhooks import ending, events
-from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, of_certificate, of_sequence
+from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, Notice, of_certificate, of_outage, of_sequence
 
 _log = structlog.get_logger(__name__)
 
@@ -30,6 +31,11 @@ _SELDOM: Final = 15
 _AT_ONCE: Final = 1000
 #: One day more than the largest threshold, so that none is missed by hours.
 _AHEAD: Final = timedelta(days=max(*SEQUENCE_DAYS, *CERTIFICATE_DAYS) + 1)
+
+#: Shorter outages are not told of: a circuit that opens and closes would call everyone.
+_OUTAGE_AFTER: Final = timedelta(minutes=2)
+#: How long an end can still be told of.
+_ENDED_SINCE: Final = timedelta(days=1)
 
 #: How long ended deliveries are kept, with their events and tries.
 KEPT_FOR: Final = timedelta(days=30)
@@ -44,6 +50,8 @@ async def watch_webhooks(db: Database, clock: Clock) -> None:
         try:
             with failures.apart():
                 await let_go_of_held(db)
+            with failures.apart():
+                await emit_outages(db, clock)
             if look % _SELDOM == 0:
                 with failures.apart():
                     await emit_notices(db, clock)
@@ -79,6 +87,17 @@ async def emit_notices(db: Database, clock: Clock) -> int:
     ]
     for certificate in await db.run(ending.certificates, now, _AHEAD):
         notices += of_certificate(certificate, now)
+    return await _emit(db, notices, now)
+
+
+async def emit_outages(db: Database, clock: Clock) -> int:
+    """Tell of outages of the authority that last, and of the ends of those that were told of; return how many."""
+    now = clock()
+    found = await db.run(authority_state.to_tell, began_before=now - _OUTAGE_AFTER, ended_after=now - _ENDED_SINCE)
+    return await _emit(db, [of_outage(one, now) for one in found], now)
+
+
+async def _emit(db: Database, notices: Sequence[Notice], now: datetime) -> int:
     announced = 0
     for notice in notices:
         announced += await db.run(

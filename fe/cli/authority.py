@@ -72,7 +72,7 @@ def authority() -> None:
 @click.option("--verdict-delay", type=float, default=0.2, show_default=True, help="Seconds a document is En Proceso.")
 @click.option(
     "--certification-lag",
-    type=float,
+    type=click.FloatRange(0, 3600),
     default=120.0,
     show_default=True,
     help="Seconds after its verdict until a document counts in certecf.",

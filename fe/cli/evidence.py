@@ -1,26 +1,33 @@
 """`fe evidence`: export and verify a submission's history."""
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import click
+import trio
 
 from fe.accounts import provision
+from fe.archiving.documents import read_place
 from fe.cli.evidence_missing import missing
 from fe.cli.failures import Failure
 from fe.cli.operator_options import submission_named
 from fe.cli.printing import json_option, print_json, print_result
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
+from fe.config import load_settings
 from fe.ecf.parse import MalformedJson, parse_json
 from fe.identifiers import SubmissionId
+from fe.objects.configured import archive_store
+from fe.objects.storage import StorageError
 from fe.operations import evidence as proofs
 from fe.store.postgres.db import Database
+from fe.store.records import archive_places
 from fe.store.records import evidence as stored
-from fe.store.records.evidence import Evidence
+from fe.store.records.evidence import Bytes, Evidence
 
 _MAX_EXPORT = 64 * 1024 * 1024
 
@@ -123,7 +130,22 @@ async def _stored(db: Database, tax_log_id: SubmissionId) -> Evidence:
     found = await db.transact(stored.read, tax_log_id)
     if found is None:
         raise Failure(f"there is no submission {tax_log_id}")
-    return found
+    return found if found.documents else await _with_archived(db, found)
+
+
+async def _with_archived(db: Database, found: Evidence) -> Evidence:
+    """Add the documents of a month that left the database."""
+    place = await db.run(archive_places.place_of, found.tenant_id, found.submission_id)
+    if place is None:
+        return found
+    store = archive_store(load_settings())
+    if store is None:
+        raise Failure("its documents are in the archive alone, and FE_ARCHIVE is not set")
+    try:
+        documents = await trio.to_thread.run_sync(read_place, store, place)
+    except StorageError as error:
+        raise Failure(f"its documents cannot be read from the archive: {error}") from None
+    return replace(found, documents=tuple(Bytes(kind, content) for kind, content in sorted(documents.items())))
 
 
 def _read(path: Path) -> Evidence:

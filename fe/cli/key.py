@@ -1,6 +1,6 @@
 """`fe key`: API keys."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import Any
 
@@ -33,7 +33,7 @@ _MAX_LOCKOUTS = 1000
 
 @click.group()
 def key() -> None:
-    """Create, list and revoke API keys."""
+    """Create, list, roll and revoke API keys."""
 
 
 @key.command()
@@ -75,9 +75,7 @@ def create(
         )
 
     made = with_database(settings, lambda db: db.transact(task))
-    record = _record(made.record)
-    show({"apiKeyId": record.pop("apiKeyId"), "apiSecret": made.secret, **record}, as_json=as_json)
-    click.echo("fe: keep apiSecret now: it is not shown again", err=True)
+    _show_made(made, as_json=as_json)
 
 
 @key.command("list")
@@ -129,6 +127,41 @@ def revoke(api_key_id: ApiKeyId, tenant_name: str, by_whom: str, as_json: bool) 
 
 
 @key.command()
+@click.argument("api_key_id")
+@tenant_option
+@click.option(
+    "--overlap",
+    type=click.IntRange(0, 24 * 30),
+    default=24,
+    show_default=True,
+    help="Hours that the old one still works.",
+)
+@by_option
+@json_option
+def roll(api_key_id: ApiKeyId, tenant_name: str, overlap: int, by_whom: str, as_json: bool) -> None:
+    """Create a key like this one, show its secret this once, and let this one end after an overlap."""
+    settings = settings_with_database()
+    pepper_id, pepper = next(iter(settings.peppers().items()))
+
+    async def task(conn: Conn) -> tuple[NewKey, ApiKey] | None:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await audited_changes.roll_key(
+            conn,
+            author(by_whom),
+            owner,
+            api_key_id,
+            overlap=timedelta(hours=overlap),
+            pepper=pepper,
+            pepper_id=pepper_id,
+        )
+
+    rolled = with_database(settings, lambda db: db.transact(task))
+    if rolled is None:
+        raise Failure(f"tenant {tenant_name!r} has no active key {api_key_id!r}")
+    _show_made(rolled[0], as_json=as_json)
+
+
+@key.command()
 @click.argument("api_key_id", required=False)
 @click.option("--address", metavar="ADDRESS", help="End the lockout of a client's address instead; of IPv6, its /64.")
 @json_option
@@ -163,6 +196,12 @@ def lockouts(as_json: bool) -> None:
     found = run_query(throttle.every_lockout, _MAX_LOCKOUTS)
     records = [{"kind": one.kind, "who": one.who, "lockedUntil": moment(one.locked_until)} for one in found]
     show_all(records, as_json=as_json, none="no lockouts")
+
+
+def _show_made(made: NewKey, *, as_json: bool) -> None:
+    record = _record(made.record)
+    show({"apiKeyId": record.pop("apiKeyId"), "apiSecret": made.secret, **record}, as_json=as_json)
+    click.echo("fe: keep apiSecret now: it is not shown again", err=True)
 
 
 def _record(found: ApiKey) -> dict[str, Any]:

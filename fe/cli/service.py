@@ -4,6 +4,7 @@ import signal
 
 import click
 
+from fe.cli import without_collection
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, print_result
 from fe.cli.session import settings_with_database
@@ -37,7 +38,8 @@ def run(role: str, processes: int | None, worker: str | None) -> None:
         if from_file := [name for name in KEY_ENCRYPTION_KEY if set_by_env_file(name)]:
             raise ConfigError(f"{from_file[0]} is in an --env-file, and the front must not have it: take it out there")
         restart_without(KEY_ENCRYPTION_KEY)
-    from fe.main import run_service  # here, because it imports everything there is
+    with without_collection():
+        from fe.main import run_service  # here, because it imports everything there is
 
     code = run_service(settings_with_database(as_it_is=True), role=role, processes=processes, worker=worker)
     if code:

@@ -1,7 +1,6 @@
 """`fe void`: number ranges voided at the authority (docs/decisions/voidings.md)."""
 
 import re
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -17,11 +16,8 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.texts import LocalizedError
 from fe.ecf.voiding import REASONS, NumberRange
 from fe.identifiers import ClientRequestId
-from fe.month.period import YearMonth
-from fe.month.voided import file_608, name_608
 from fe.store.postgres.db import Conn
 from fe.store.records import voidings
-from fe.store.records.tenants import Tenant
 from fe.store.records.voidings import Voiding
 
 _RANGE = re.compile(r"(E[0-9]{12})(?:-(E[0-9]{12}))?")
@@ -171,35 +167,6 @@ def settle(
         raise Failure("this voiding is not in doubt, or there is none")
     words = "its numbers are void" if is_void else "its numbers can be drawn again"
     print_result(words, {"voidingId": str(voiding_id), "void": is_void}, as_json=as_json)
-
-
-@void.command("608")
-@click.argument("month")
-@tenant_option
-@environment_option
-@click.option("--to", "folder", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Folder.")
-def write_608(month: str, tenant_name: str, environment: Environment, folder: Path) -> None:
-    """Write the 608 of MONTH (such as 2026-11) into a file."""
-    period = YearMonth.read(month)
-    if period is None:
-        raise click.UsageError("a month is written as 2026-11")
-
-    async def task(conn: Conn) -> tuple[Tenant, bytes]:
-        owner = await provision.find_tenant(conn, tenant_name)
-        numbers = await flow.of_month(conn, owner.tenant_id, environment, period)
-        return owner, file_608(_rnc(owner), period, numbers)
-
-    try:
-        owner, content = run_query(task)
-    except LocalizedError as refused:
-        raise Failure(refused.text.en) from None
-    path = folder / name_608(_rnc(owner), period)
-    path.write_bytes(content)
-    click.echo(str(path))
-
-
-def _rnc(tenant: Tenant) -> str:
-    return str(tenant.issuer.get("RNCEmisor") or "")
 
 
 def _record(one: Voiding) -> dict[str, Any]:

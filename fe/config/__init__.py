@@ -1,6 +1,6 @@
 """Settings and their checks."""
 
-from fe.config.addresses import Network, host_of, is_loopback, is_real_authority, origin_of, read_networks
+from fe.config.addresses import Network, host_of, is_loopback, is_real_authority, origin_of, read_networks, read_origins
 from fe.config.env_file import apply_env_file, set_by_env_file, without_env_files
 from fe.config.errors import ConfigError
 from fe.config.keys import named_keys, read_key_file, require
@@ -20,6 +20,7 @@ __all__ = [
     "origin_of",
     "read_key_file",
     "read_networks",
+    "read_origins",
     "require",
     "set_by_env_file",
     "without_env_files",

@@ -85,6 +85,27 @@ def _hosts(text: str) -> str:
 Hosts = Annotated[str, AfterValidator(_hosts)]
 
 
+_ORIGIN = re.compile(r"https://[a-z0-9.-]+(:[0-9]{1,5})?|http://(localhost|127\.0\.0\.1)(:[0-9]{1,5})?")
+
+
+def read_origins(text: str) -> frozenset[str]:
+    """Parse comma-separated origins of pages. Raises ValueError naming the invalid one."""
+    origins = frozenset(filter(None, (part.strip() for part in text.split(","))))
+    for one in sorted(origins):
+        if not _ORIGIN.fullmatch(one):
+            raise ValueError(f"{one!r} is not an origin such as https://shop.example.do: lower case, no path")
+    return origins
+
+
+def _origins(text: str) -> str:
+    read_origins(text)
+    return text
+
+
+#: Comma-separated origins of pages.
+Origins = Annotated[str, AfterValidator(_origins)]
+
+
 def _stripped(text: object) -> object:
     return (text.strip() or None) if isinstance(text, str) else text
 
@@ -121,6 +142,19 @@ def host_of(url: str) -> str | None:
         return parts.hostname if parts.scheme in ("http", "https") else None
     except ValueError:
         return None
+
+
+def archive_problem(location: str) -> str | None:
+    """Describe what is wrong with the archive's location, or None."""
+    if location.startswith("/"):
+        return None
+    try:
+        parts = urlsplit(location)
+    except ValueError:
+        return "should be the path of a folder, or s3://bucket/prefix"
+    if parts.scheme == "s3" and parts.netloc and not (parts.query or parts.fragment or "@" in parts.netloc):
+        return None
+    return "should be the path of a folder from / on, or s3://bucket/prefix"
 
 
 def collector_problem(url: str) -> str | None:

@@ -19,7 +19,9 @@ from fe.config.addresses import (
     DatabaseAddress,
     Hosts,
     Networks,
+    Origins,
     Ports,
+    archive_problem,
     base_problem,
     collector_problem,
     host_of,
@@ -117,6 +119,10 @@ class Settings(BaseSettings):
         " front or all, 9474 for actors, 9484 for the portal, 9494 for reception, 9504 for the buyers' page",
     )
     trusted_proxies: Networks = Field("", description="comma-separated networks whose X-Forwarded-For is trusted")
+    cors_origins: Origins = Field(
+        "",
+        description="comma-separated origins whose pages may call the API from a browser, such as https://shop.example",
+    )
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
     calls_per_second: float = Field(0.0, ge=0, description="calls per second of one API key; 0: no limit")
     address_connections: int = Field(
@@ -263,6 +269,24 @@ class Settings(BaseSettings):
         None, description="PEM file of the relay's certification authorities; unset: those of the system"
     )
 
+    archive: str = Field(
+        "",
+        description="where archive packages go: a folder, or s3://bucket/prefix; empty: no archive (docs/archive.md)",
+    )
+    archive_key: Word | None = Field(
+        None, description="private key that signs archive packages, made by `fe archive key`; for the actors only"
+    )
+    archive_receipts: int = Field(10_000, ge=1, le=10_000, description="receipts in one archive package at most")
+    archive_time_stamps: str = Field(
+        "", description="URL of a time stamp authority (RFC 3161) that stamps archive packages; empty: no stamps"
+    )
+    archive_endpoint: str = Field("", description="address of the S3 service; empty: that of AWS in archive_region")
+    archive_region: str = Field("us-east-1", description="region of the bucket")
+    archive_access_key: str = Field(
+        "", description="access key id of the S3 service; empty: the machine's own identity"
+    )
+    archive_secret_key: Word | None = Field(None, description="secret access key of the S3 service")
+
     sign_slots: int = Field(
         2,
         ge=1,
@@ -347,7 +371,7 @@ class Settings(BaseSettings):
         """Copy the settings without the key-encryption keys, for a process that must not decrypt."""
         return self.model_copy(
             update={"kek": None, "pkcs11_module": None, "pkcs11_token": None, "pkcs11_keys": ""}
-            | {"pkcs11_pin_file": None}
+            | {"pkcs11_pin_file": None, "archive_key": None}
         )
 
     def pkcs11_labels(self) -> list[str]:
@@ -420,7 +444,7 @@ def load_settings(**overrides: Any) -> Settings:
     require_different(settings.secrets())
     problems = (
         *(_only_in_development, _authority_problems, _proxy_problems, _processor_problems, _tracing_problems),
-        *(_openid_problems, _mail_problems),
+        *(_openid_problems, _mail_problems, _archive_problems),
     )
     if wrong := [one for problems_of in problems for one in problems_of(settings)]:
         raise ConfigError("; ".join(wrong))
@@ -539,6 +563,23 @@ def _mail_problems(settings: Settings) -> list[str]:
         found.append("FE_MAIL_USER and FE_MAIL_PASSWORD go together: set both, or leave both out")
     if not settings.mail_user.isprintable():
         found.append("FE_MAIL_USER should be one line")
+    return found
+
+
+def _archive_problems(settings: Settings) -> list[str]:
+    """Check the archive's address, and that packages and keys of a bucket do not go in the clear."""
+    if not settings.archive:
+        return []
+    found = [] if (problem := archive_problem(settings.archive)) is None else [f"FE_ARCHIVE {problem}"]
+    if bool(settings.archive_access_key) != (settings.archive_secret_key is not None):
+        found.append("FE_ARCHIVE_ACCESS_KEY and FE_ARCHIVE_SECRET_KEY go together: set both, or leave both out")
+    if settings.archive_time_stamps and (problem := base_problem(settings.archive_time_stamps)):
+        found.append(f"FE_ARCHIVE_TIME_STAMPS {problem.replace('ecf.dgii.gov.do', 'stamps.example/tsa')}")
+    if endpoint := settings.archive_endpoint:
+        if problem := base_problem(endpoint):
+            found.append(f"FE_ARCHIVE_ENDPOINT {problem}")
+        elif urlsplit(endpoint).scheme != "https" and not is_loopback(host_of(endpoint) or ""):
+            found.append("FE_ARCHIVE_ENDPOINT should begin with https://: receipts would go in the clear")
     return found
 
 

@@ -31,6 +31,8 @@ _EXPIRY = "FechaVencimientoSecuencia"
 #: A `Totales` that says no more than these says nothing of the lines.
 _BESIDE_TOTAL = {"MontoTotal", "MontoAvancePago", "SaldoAnterior"}
 _FROM_TOTAL = {"MontoPeriodo", "ValorPagar"}
+#: Elements of `Totales` that say what is due: the first that is there.
+AMOUNTS_DUE = ("ValorPagar", "MontoPeriodo", "MontoTotal")
 
 #: Where the ancillary documents say which version they are and when they were made.
 _STAMPS = {
@@ -54,9 +56,9 @@ def autofill(
     the fields of `Emisor`) with FechaEmision (today), the lines' NumeroLinea, IndicadorFacturacion 4, discount and
     surcharge amounts and MontoItem, the amounts of percentage adjustments, IndicadorMontoGravado 0 where something is
     taxed, IndicadorNotaCredito (from the dates), Totales, the amounts of OtraMoneda, and FechaHoraFirma: `now`.
-    A `Totales` without MontoTotal, or with that alone, counts as left
-    out, and so does an `Emisor` without RNCEmisor; what they do say stays. An RFCE gets Version, TipoeCF and Emisor,
-    the other roots Version and the moment they were made. ValueError when `now` has no time zone.
+    A `Totales` without MontoTotal, or with that alone, counts as left out, and so does an `Emisor` without RNCEmisor;
+    what they do say stays. A single FormaDePago without MontoPago gets the amount due. An RFCE gets Version, TipoeCF
+    and Emisor, the other roots Version and the moment they were made. ValueError when `now` has no time zone.
     """
     here = local(now)
     if document.root is Root.ECF and document.type is not None:
@@ -146,6 +148,7 @@ def _fill_ecf(
             if not missing(sent, "MontoTotal"):  # what hangs on the stated total is not made from another one
                 computed = {name: value for name, value in computed.items() if name not in _FROM_TOTAL}
             header["Totales"] = {**computed, **_sent(sent), **_taxes(sent, computed)}
+        _payment(id_doc, header.get("Totales", {}))
         other = section(header, "OtraMoneda")
         if rate is not None and missing(other, "MontoTotalOtraMoneda"):
             header["OtraMoneda"] = {**header_amounts(header["Totales"], rate), **_sent(other)}
@@ -161,6 +164,13 @@ def _credit_note_age(id_doc: Made, reference: Fields, issuer: Fields) -> None:
     )
     if then is not None and issued is not None:
         _default(id_doc, "IndicadorNotaCredito", str(credit_note_age(issued, then)))
+
+
+def _payment(id_doc: Made, totals: Fields) -> None:
+    forms = rows(id_doc, "TablaFormasPago", "FormaDePago")
+    due = next((totals[name] for name in AMOUNTS_DUE if not missing(totals, name)), None)
+    if len(forms) == 1 and due is not None and missing(forms[0], "MontoPago"):
+        id_doc["TablaFormasPago"] = {"FormaDePago": [{**forms[0], "MontoPago": due}]}
 
 
 def _taxes(sent: Fields, computed: Fields) -> Made:

@@ -110,6 +110,9 @@ _FILLED: dict[Root, dict[str, Filled]] = {
             "the last day of your sequence", "el último día de su secuencia"
         ),
         "Encabezado.IdDoc.IndicadorMontoGravado": Filled("0, where a line is taxed", "0, si alguna línea está gravada"),
+        "Encabezado.IdDoc.TablaFormasPago.FormaDePago.MontoPago": Filled(
+            "what is due, where there is one form", "lo que se debe pagar, si hay una sola forma"
+        ),
         "Encabezado.Emisor": _COMPANY,
         "Encabezado.Emisor.*": _COMPANY,
         "Encabezado.Emisor.FechaEmision": _TODAY,

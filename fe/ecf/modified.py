@@ -29,6 +29,8 @@ _NUMBER = re.compile(rb"\s*(" + E_NCF_FORM.encode() + rb")\s*<")
 _OF_ANOTHER = b"<RNCOtroContribuyente>"
 #: In XML and in JSON.
 _HANDED_IN = re.compile(rb'NCFModificado(?:>|"\s*:\s*")\s*(' + E_NCF_FORM.encode() + rb")")
+_ON_PAPER = re.compile(rb'NCFModificado(?:>|"\s*:\s*")\s*(B[0-9]{10})')
+_REPLACES = re.compile(rb'CodigoModificacion(?:>|"\s*:\s*"?)\s*0?4\b')
 _TOTAL = re.compile(rb"<MontoTotal>([0-9.]+)</MontoTotal>")
 
 
@@ -64,6 +66,14 @@ def number_left_open(original: bytes) -> str | None:
         return None
     found = _HANDED_IN.search(original)
     return found[1].decode() if found is not None else None
+
+
+def paper_number_replaced(original: bytes) -> str | None:
+    """Return the number on paper that a document as it was handed in replaces (CodigoModificacion 4)."""
+    if b"NCFModificado" not in original or _OF_ANOTHER in original or _REPLACES.search(original) is None:
+        return None
+    found = _ON_PAPER.search(original)
+    return None if found is None else found[1].decode()
 
 
 def total_in(signed: bytes) -> Decimal:

@@ -124,6 +124,14 @@ class Connection:
         self._socket.close()
 
     @property
+    def certificate(self) -> bytes | None:
+        """The peer's certificate (DER); None without TLS."""
+        if isinstance(self._stream, WayOut):
+            return None
+        found: bytes | None = self._stream.getpeercert(binary_form=True)
+        return found
+
+    @property
     def silent(self) -> bool:
         """Whether nothing waits to be read: on an idle connection that could only be its end, or a second answer."""
         return not self._socket.is_readable()

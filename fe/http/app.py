@@ -14,9 +14,11 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 
 from fe.accounts.keys import Peppers
+from fe.archiving.documents import ReceiptDocuments
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http.access_log import AccessLog
+from fe.http.api_headers import API_VERSION, deprecation_headers, rate_headers
 from fe.http.auth.authenticate import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
 from fe.http.auth.login import Login
 from fe.http.auth.tokens import Tokens
@@ -26,11 +28,16 @@ from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import HEADERS
 from fe.http.messages import body_too_large, say
 from fe.http.openapi.served import docs
+from fe.http.outage_header import OutageHeader
 from fe.http.pages.site import Site
 from fe.http.paging import list_limit
+from fe.http.routes.agents import Agents
 from fe.http.routes.approvals import ApprovalHandlers
+from fe.http.routes.archive import ArchiveHandlers
+from fe.http.routes.authority import AuthorityHandlers
 from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.catalogue import CatalogueHandlers
+from fe.http.routes.contingency import ContingencyHandlers
 from fe.http.routes.health import LOOK_PATIENCE, Health, LookPatience
 from fe.http.routes.imports import ImportHandlers
 from fe.http.routes.invoices import Invoices
@@ -38,6 +45,7 @@ from fe.http.routes.long_polls import LongPolls
 from fe.http.routes.mail_settings import MailSettingsHandlers
 from fe.http.routes.months import MonthHandlers
 from fe.http.routes.ncf import Ncf
+from fe.http.routes.paper import PaperHandlers
 from fe.http.routes.print_archives import PrintArchives
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
@@ -50,6 +58,7 @@ from fe.http.routes.usage import UsageHandlers
 from fe.http.routes.voidings import VoidingHandlers
 from fe.http.routes.webhooks import WebhookHandlers
 from fe.http.server.addresses import Address, client_address, holder_of
+from fe.http.server.application import add_routes, new_application
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuser, respond
@@ -57,14 +66,17 @@ from fe.http.server.requests import make_call, note_trace
 from fe.identifiers import TenantId
 from fe.issuing.certification_runs import CertificationRunner
 from fe.issuing.imports import ImportRunner, Imports
+from fe.issuing.paper_replacing import PaperReplacer
 from fe.issuing.recurring import RecurringRunner
 from fe.issuing.sharing import Sharing
 from fe.issuing.submitting import Submitting
-from fe.limits import NO_QUOTA, WEBHOOK_QUOTA, ConcurrencyLimit, DocumentQuota, QuotaLimits, TokenBucket
+from fe.limits import NO_QUOTA, WEBHOOK_QUOTA, ConcurrencyLimit, DocumentQuota, LimitReached, QuotaLimits, TokenBucket
 from fe.monitoring.initial_series import initialize_front_series
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
 from fe.monitoring.tracing import OFF, Tracing
+from fe.objects.configured import archive_store
+from fe.objects.storage import ObjectStore
 from fe.offload.pool import Apart
 from fe.queue.direct_intake import DirectIntake
 from fe.store.postgres.db import Database
@@ -77,6 +89,8 @@ from fe.store.records.verdict_notices import VerdictNotices
 from fe.webhooks.accounts import WebhookAccounts, webhook_accounts
 
 PRUNE_SECONDS = 60.0
+#: Time between the first looks of background tasks: one connection serves them, where each would open its own.
+STAGGER_SECONDS = 0.1
 #: Bytes of bodies that are read and answered: of one tenant (before it is known who it is: of one address), and of all.
 BODY_BYTES_OF_ONE = 16 * 1024 * 1024
 BODY_BYTES = 64 * 1024 * 1024
@@ -141,6 +155,8 @@ class HttpDeps:
     clock_fault: ClockFault = no_fault
     #: None: no receipt can be shared with its buyer.
     sharing: Sharing | None = None
+    #: None: no package of the archive can be fetched here.
+    archive: ObjectStore | None = None
 
     @classmethod
     def from_settings(
@@ -175,6 +191,7 @@ class HttpDeps:
             authority_fc_url=settings.authority_fc_url,
             webhooks=webhook_accounts(settings),
             sharing=Sharing.from_settings(settings),
+            archive=archive_store(settings),
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
             submission_log=settings.submission_log,
@@ -203,6 +220,7 @@ class Api:
         self.max_body_bytes = deps.max_body_bytes
         self.body_seconds = deps.body_seconds
         self._trusted = deps.trusted_proxies
+        self._policy = f"{PREFIX}/docs/guide/changes"
         self._tracing = deps.tracing
         tokens = Tokens(deps.jwt_keys)
         self._states = KeyStates(db, deps.key_patience)
@@ -218,6 +236,7 @@ class Api:
             together=max(BODY_BYTES, deps.max_body_bytes),
         )
         self._counters = Counters(db, clock)
+        self.outages = OutageHeader(db)
         self._access_log = AccessLog(deps.access_log)
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
@@ -231,13 +250,14 @@ class Api:
         quotas, log = DocumentQuota(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self._submitting = Submitting(db, deps.wakeups, metrics, log, deps.intake)
         self.lists = lists = list_limit(metrics)
+        documents = ReceiptDocuments(db, deps.archive, metrics)
         prints = PrintHandlers(
-            db, self._printers, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url
+            documents, self._printers, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url
         )
         # Validating thousands of receipts takes a share of a processor that printing takes too, not that of the API.
         uploads = Imports(db, self._printers, clock)
         self._imports = ImportRunner(db, self._printers, self._submitting, quotas, clock, uploads)
-        self._certifications = CertificationRunner(db, self._submitting, clock)
+        self._certifications = CertificationRunner(db, self._submitting, clock, deps.wakeups, self._verdicts)
         self._recurring = RecurringRunner(db, self._submitting, quotas, clock)
         self.routes = every_route(
             PREFIX,
@@ -247,6 +267,7 @@ class Api:
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
             Invoices(
                 db,
+                documents,
                 lists,
                 self._submitting,
                 self.waiting,
@@ -271,13 +292,18 @@ class Api:
             BillingHandlers(db, clock),
             MailSettingsHandlers(db, clock),
             prints,
-            PrintArchives(db, lists, prints.printer, metrics),
+            PrintArchives(documents, lists, prints.printer, metrics),
             ShareHandlers(db, deps.sharing, clock),
             ImportHandlers(db, uploads, lists),
             CatalogueHandlers(db, lists, clock),
-            MonthHandlers(db, lists, self._printers),
+            MonthHandlers(db, lists, self._printers, clock),
             VoidingHandlers(db, lists, clock),
             RecurringHandlers(db, lists, clock),
+            Agents(db, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url),
+            ContingencyHandlers(db, clock),
+            AuthorityHandlers(PREFIX, db, clock),
+            PaperHandlers(db, PaperReplacer(db, self._submitting, quotas), lists, clock),
+            ArchiveHandlers(db, lists, deps.archive, metrics),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]
@@ -300,6 +326,7 @@ class Api:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)
                 if self._calls is not None:
                     self._calls.require(call.caller.api_key_id, trio.current_time())
+                    call.limit_by(self._calls.allowance(call.caller.api_key_id, trio.current_time()))
                 with self._requests.held(call.caller.tenant_id):
                     reply = await self._traced(route, call)
             else:
@@ -311,8 +338,17 @@ class Api:
                 await self._db.confirm()
             except DatabaseUnavailable as error:
                 reply = self._refusal(route, call, error)
+        headers = reply.headers
+        if call.caller is not None and (outage := self.outages.of(call.caller.environment)):
+            headers = (*headers, *outage)
+        if call.allowance is not None:
+            headers = (*headers, *rate_headers(call.allowance))
+        if call.query_string and route.deprecated_parameters:
+            headers = (*headers, *deprecation_headers(route.deprecated_parameters, call.query_string, self._policy))
         if route.about is not None or reply.status >= 400:
-            reply = replace(reply, headers=(*reply.headers, *HEADERS[call.language]))
+            headers = (*headers, *HEADERS[call.language], API_VERSION)
+        if headers is not reply.headers:
+            reply = replace(reply, headers=headers)
         if reply.stream is None:
             self._count(route, call, reply.status, len(reply.body), began)
         else:
@@ -341,6 +377,8 @@ class Api:
     def _refusal(self, route: Route, call: Call, error: Exception) -> ApiReply:
         """The answer that an error is, counted."""
         problem = describe(error)
+        if isinstance(error, LimitReached):
+            call.limit_by(error.allowance)
         if reason := refusal(error):
             self.metrics.refused.labels(reason).inc()
         if isinstance(error, ScopeMissing):
@@ -368,10 +406,10 @@ class Api:
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
             nursery.start_soon(self._prune)
+            nursery.start_soon(self.outages.run)
             nursery.start_soon(self.waiting.run)
-            nursery.start_soon(self._imports.run)
-            nursery.start_soon(self._certifications.run)
-            nursery.start_soon(self._recurring.run)
+            for place, run in enumerate((self._imports.run, self._certifications.run, self._recurring.run), 1):
+                nursery.start_soon(_staggered, place * STAGGER_SECONDS, run)
             if self._own_verdicts:
                 nursery.start_soon(self._verdicts.run)
             task_status.started()
@@ -397,6 +435,11 @@ class Api:
         self.metrics.http_faults.labels(kind).inc()
 
 
+async def _staggered(seconds: float, run: Callable[[], Awaitable[None]]) -> None:
+    await trio.sleep(seconds)
+    await run()
+
+
 async def _counted(stream: AsyncGenerator[bytes, None], call: Call) -> AsyncGenerator[bytes, None]:
     async with aclosing(stream):
         async for part in stream:
@@ -406,18 +449,13 @@ async def _counted(stream: AsyncGenerator[bytes, None], call: Call) -> AsyncGene
 
 def create_app(deps: HttpDeps) -> QuartTrio:
     """Build the application. `app.extensions["fe"]` is its Api; `serve_http` puts the pipeline around it."""
-    app = QuartTrio("fe", static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = deps.max_body_bytes
+    app = new_application("fe", deps.max_body_bytes)
     app.config["BODY_TIMEOUT"] = deps.body_seconds
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    # Otherwise the router answers a doubled or trailing slash with a redirect, as a page.
-    app.url_map.merge_slashes = False
-    app.url_map.redirect_defaults = False
     api = app.extensions["fe"] = Api(deps)
     app.request_class = request_class(api.routes, deps.max_body_bytes)
     initialize_front_series(deps.metrics, [(route.name, route.method) for route in api.routes])
-    for route in api.routes:
-        app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
+    rules = ((route.path, route.name, route.method, _view(api, route)) for route in api.routes)
+    add_routes(app, rules, strict_slashes=True)
     documentation = (f"{PREFIX}/docs", f"{PREFIX}/openapi.json")
     shown = {
         re.sub(r"<(\w+)>", r"{\1}", route.path)

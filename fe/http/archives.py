@@ -5,7 +5,6 @@ tenant has one process at a time. A receipt that cannot be printed, or that a li
 its error.
 """
 
-import io
 import json
 import zipfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -20,9 +19,11 @@ import structlog
 import trio
 
 from fe.accounts import month_book
+from fe.archiving.documents import ArchiveAway, ArchiveDiffers, ReceiptDocuments
+from fe.archiving.zip_stream import PartsSink
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Language, Text
-from fe.http.errors import ApiError
+from fe.http.errors import ApiError, describe
 from fe.http.messages import say
 from fe.http.parameters import ListQuery, read_history_query, read_received_query
 from fe.identifiers import SubmissionId, TenantId
@@ -30,7 +31,7 @@ from fe.limits import ConcurrencyLimit
 from fe.monitoring.metrics import Metrics
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn, Database
-from fe.store.records import history, received, submissions
+from fe.store.records import history, received
 from fe.store.records.received import ReceivedFilter, ReceivedRecord
 from fe.store.records.submissions import Record
 
@@ -63,18 +64,18 @@ class Kind:
     id_of: Callable[[Any], UUID]
     #: Its line of the manifest, before it is printed.
     line: Callable[[Any], dict[str, Any]]
-    xml: Callable[[Conn, TenantId, UUID], Awaitable[bytes]]
+    xml: Callable[[ReceiptDocuments, TenantId, UUID], Awaitable[bytes]]
 
 
-async def _issued_xml(conn: Conn, tenant_id: TenantId, submission_id: UUID) -> bytes:
-    kind, xml = await submissions.xml(conn, tenant_id, SubmissionId(submission_id))
-    if kind != "signed":
+async def _issued_xml(documents: ReceiptDocuments, tenant_id: TenantId, submission_id: UUID) -> bytes:
+    found = await documents.xml(tenant_id, SubmissionId(submission_id))
+    if found.kind != "signed":
         raise ApiError(409, say("not-signed-yet"))
-    return xml
+    return found.content
 
 
-async def _received_xml(conn: Conn, tenant_id: TenantId, received_id: UUID) -> bytes:
-    xml, _ = await received.documents(conn, tenant_id, received_id)
+async def _received_xml(documents: ReceiptDocuments, tenant_id: TenantId, received_id: UUID) -> bytes:
+    xml, _ = await documents.db.run_for(tenant_id, received.documents, received_id)
     return xml
 
 
@@ -155,7 +156,7 @@ async def _of_ids(db: Database, tenant_id: TenantId, kind: Kind, wanted: Sequenc
 
 
 async def written(
-    db: Database,
+    documents: ReceiptDocuments,
     tenant_id: TenantId,
     parts: Sequence[Part],
     printer: Printer,
@@ -169,7 +170,7 @@ async def written(
 
     With `folders`, a folder for each kind, and the XML also of receipts that cannot be printed.
     """
-    sink, manifest = _Sink(), []
+    sink, manifest = PartsSink(), []
     sent, until = 0, trio.current_time() + seconds
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for part in parts:
@@ -180,10 +181,10 @@ async def written(
                 try:
                     if sent >= most_bytes or trio.current_time() >= until:
                         raise ApiError(409, say("archive-full"))
-                    xml = await db.run_for(tenant_id, kind.xml, kind.id_of(record))
+                    xml = await kind.xml(documents, tenant_id, kind.id_of(record))
                     made = await printer(record, xml)
-                except ApiError as error:
-                    line["error"] = error.message.said(language)
+                except (ApiError, ArchiveAway, ArchiveDiffers) as error:
+                    line["error"] = describe(error).message.said(language)
                 except Exception as error:  # whatever it is, the manifest names the receipt and the others follow
                     _log.warning(
                         "a receipt of an archive was not printed", receipt=str(kind.id_of(record)), error=error
@@ -204,24 +205,3 @@ async def written(
                         yield made_bytes
         archive.writestr("manifest.json", json.dumps({"receipts": manifest}, ensure_ascii=False, indent=1))
     yield sink.taken()
-
-
-class _Sink(io.RawIOBase):
-    """A file that cannot be sought: takes what is written until it is taken out."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-
-    def writable(self) -> bool:
-        """Yes."""
-        return True
-
-    def write(self, data: Any) -> int:
-        """Keep a part."""
-        self._parts.append(bytes(data))
-        return len(data)
-
-    def taken(self) -> bytes:
-        """Take out what was written."""
-        parts, self._parts = self._parts, []
-        return b"".join(parts)

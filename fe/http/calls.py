@@ -13,6 +13,7 @@ from fe.http.errors import ApiError
 from fe.http.languages import Language, choose
 from fe.http.messages import say
 from fe.identifiers import ApiKeyId, TenantId
+from fe.limits import Allowance, scarcer
 from fe.monitoring.tracing import NO_SPAN, Span
 
 MAX_QUERY_FIELDS = 32
@@ -47,6 +48,8 @@ class Call:
     bytes_in: int = 0
     #: Bytes of a streamed answer that were sent so far.
     bytes_out: int = 0
+    #: The rest of the scarcest rate limit that counted it.
+    allowance: Allowance | None = None
     #: The part of a trace that it is.
     span: Span = NO_SPAN
     #: Closed when the answer was sent, or the client has left. The fast path never closes it.
@@ -86,6 +89,10 @@ class Call:
             if name not in self.parameters:
                 raise ApiError(400, _unknown_parameter(name, self.parameters))
         return fields
+
+    def limit_by(self, allowance: Allowance | None) -> None:
+        """Note what is left of a limit that counted this call."""
+        self.allowance = scarcer(self.allowance, allowance)
 
     def announced(self, limit: int) -> int:
         """How many bytes its body will have, as far as it says so: `limit` where it does not, or says more."""
@@ -141,7 +148,8 @@ def refuse_foreign_media_type(content_type: str | None) -> None:
     if media_type != "application/json" and not (
         media_type.startswith("application/") and media_type.endswith("+json")
     ):
-        raise ApiError(415, say("not-json-type", was=excerpt(media_type, _LONGEST_NAME) or "-"))
+        hint = say("set-json-type") if media_type == "application/x-www-form-urlencoded" else None
+        raise ApiError(415, say("not-json-type", was=excerpt(media_type, _LONGEST_NAME) or "-"), hint=hint)
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name == "charset" and value.strip('"') not in ("utf-8", "utf8"):

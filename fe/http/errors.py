@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from fe.archiving.documents import ArchiveAway, ArchiveDiffers
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed, MalformedJson, excerpt
 from fe.ecf.problems import Problem
@@ -14,7 +15,7 @@ from fe.http.languages import Language, say_problems, serialize_problems
 from fe.http.messages import INTERNAL_ERROR, TOO_MANY_REQUESTS, UNAVAILABLE, of_body, of_status, say
 from fe.http.models.responses import ERROR, DocumentProblem, Error
 from fe.issuing.accept import CannotBeSigned
-from fe.issuing.issuers import ForbiddenIssuer
+from fe.issuing.issuers import EnteredOnPaper, ForbiddenIssuer
 from fe.limits import Limited, LimitReached, Overloaded
 from fe.offload.pool import ApartFailed
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
@@ -97,6 +98,8 @@ def describe(error: Exception) -> ErrorAnswer:
             return ErrorAnswer(400, error.text.after("xml"))
         case NotADocument():
             return ErrorAnswer(400, _name_problems(error.problems), (), serialize_problems(error.problems))
+        case EnteredOnPaper():
+            return ErrorAnswer(409, error.text)
         case ForbiddenIssuer():
             return ErrorAnswer(403, error.text)
         case ApartFailed():
@@ -114,6 +117,10 @@ def describe(error: Exception) -> ErrorAnswer:
         case TenantDisabled():
             # Its key was still believed a moment ago; by now the next call is refused before it gets here.
             return ErrorAnswer(401, say("key-revoked"), (WWW_AUTHENTICATE,))
+        case ArchiveAway():
+            return ErrorAnswer(503, say("archive-away"), (("Retry-After", str(RETRY_WHEN_DOWN)),))
+        case ArchiveDiffers():
+            return ErrorAnswer(502, say("archive-differs"))
         case DatabaseUnavailable():
             _log.warning("the database cannot be asked", error=error)
             return ErrorAnswer(503, UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),))

@@ -43,6 +43,7 @@ _MOMENT = re.compile(
 PAGE_DEFAULT, PAGE_MAX = 1, 999_999_999
 LIMIT_DEFAULT, LIMIT_MAX = 50, 200
 WAIT_MAX = 30
+WAITS_UNTIL = ("verdict", "signed")
 
 #: Days of a period that filters without an index need.
 DAYS_TO_LOOK_THROUGH = 93

@@ -20,6 +20,7 @@ import httpx
 from fe.cli.failures import AWAY, CONFIGURATION, FAILED, Failure
 from fe.clock import Clock, system_clock
 from fe.ecf.json_text import write_json
+from fe.ecf.parse import Malformed, parse_json
 from fe.integrator import profiles
 from fe.integrator.language import say, terminal_language
 from fe.integrator.profiles import Profile, StoredToken
@@ -103,6 +104,8 @@ class ApiSession:
         self._clock = clock
         self._sleep = sleep
         self._patience = patience
+        #: The service's clock in its last answer.
+        self.date: datetime | None = None
         self._client = httpx.Client(
             timeout=_SECONDS,
             headers={"Accept-Language": language, "Accept": "application/json"},
@@ -142,6 +145,17 @@ class ApiSession:
         given = {name: str(value) for name, value in params.items() if value is not None}
         return self._call("GET", path, params=given, timeout=_SECONDS + float(given.get("wait", 0)))
 
+    def items(self, path: str, **params: str | int | None) -> list[dict[str, Any]]:
+        """Return the items of all pages of a list that is short enough to hold."""
+        found: list[dict[str, Any]] = []
+        cursor = None
+        while True:
+            page = self.get(path, **params, cursor=cursor)
+            found += page["items"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return found
+
     def file(self, path: str, **params: str) -> bytes:
         """Fetch a file. Raises ApiRefusal where the answer is an error."""
         answer = self._ask("GET", path, params=params)
@@ -167,6 +181,24 @@ class ApiSession:
             part.unlink(missing_ok=True)
         return size
 
+    def resume(self, path: str, part: Path) -> None:
+        """Append the rest of a file to `part`, which an earlier call may have begun. Raises as `save` does.
+
+        After an error `part` keeps the bytes that arrived.
+        """
+        have = part.stat().st_size if part.is_file() else 0
+        answer = self._ask("GET", path, stream=True, more={"Range": f"bytes={have}-"} if have else {})
+        try:
+            if not answer.is_success:
+                self._read(answer)  # raises
+            with part.open("ab" if answer.status_code == HTTPStatus.PARTIAL_CONTENT else "wb") as file:
+                for chunk in answer.iter_bytes():
+                    file.write(chunk)
+        except httpx.HTTPError as error:
+            raise self._away(str(error) or type(error).__name__) from None
+        finally:
+            answer.close()
+
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Send JSON; decimals keep every digit. The call may be repeated: see above."""
         return self._call("POST", path, content=write_json(body))
@@ -182,14 +214,14 @@ class ApiSession:
     def _call(self, method: str, path: str, **how: Any) -> dict[str, Any]:
         return self._read(self._ask(method, path, **how))
 
-    def _ask(self, method: str, path: str, **how: Any) -> httpx.Response:
+    def _ask(self, method: str, path: str, *, more: Mapping[str, str] | None = None, **how: Any) -> httpx.Response:
         if self._token is None or self._clock() > self._token.until - _EARLY:
             self.login()
-        answer = self._try(method, path, self._authorization(), **how)
+        answer = self._try(method, path, {**self._authorization(), **(more or {})}, **how)
         if answer.status_code == HTTPStatus.UNAUTHORIZED:
             # Its time was up, or it was made before a key of the server's changed: nothing was done, so ask once more.
             self.login()
-            answer = self._try(method, path, self._authorization(), **how)
+            answer = self._try(method, path, {**self._authorization(), **(more or {})}, **how)
         return answer
 
     def _authorization(self) -> dict[str, str]:
@@ -213,6 +245,7 @@ class ApiSession:
                 answer = self._client.send(asked, stream=stream)
                 if not answer.is_success:
                     answer.read()
+                self.date = _date(answer)
             except httpx.HTTPError as error:
                 away = self._away(str(error) or type(error).__name__)
                 named = None
@@ -275,6 +308,13 @@ def _what_it_says(answer: httpx.Response) -> str:
     return f"{message} ({say('status', 'estado')} {answer.status_code})"
 
 
+def _date(answer: httpx.Response) -> datetime | None:
+    try:
+        return parsedate_to_datetime(answer.headers.get("date", ""))
+    except ValueError:
+        return None
+
+
 def _retry_after(answer: httpx.Response, clock: Clock) -> float | None:
     """The seconds that Retry-After asks for, as a number or as a date; None where it says nothing that can be read."""
     text = answer.headers.get("retry-after", "").strip()
@@ -285,6 +325,14 @@ def _retry_after(answer: httpx.Response, clock: Clock) -> float | None:
         return max(0.0, (moment - clock()).total_seconds())
     except (ValueError, TypeError):
         return None
+
+
+def body_of(file: Path) -> Any:
+    """Read a request's body from a JSON file. Raises Failure."""
+    try:
+        return parse_json(file.read_bytes())
+    except Malformed as bad:
+        raise Failure(f"{file.name}: {bad.text.said(terminal_language())}") from None
 
 
 @contextmanager

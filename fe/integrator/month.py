@@ -12,6 +12,7 @@ from fe.integrator.api import opened
 from fe.integrator.language import say
 from fe.integrator.options import api_options, remark
 from fe.month.period import YearMonth
+from fe.month.purchases import ISR_TYPES, KINDS, LONGEST_CREDIT, PAYMENTS, Itbis
 
 #: Purchases of an incomplete 606 that are printed.
 _PRINTED = 20
@@ -31,6 +32,7 @@ def _month(_ctx: click.Context, _param: click.Parameter, value: str) -> YearMont
 @click.option("--xlsx", type=_FILE, metavar="FILE", help="Where its workbook goes: totals, receipts, numbers.")
 @click.option("--zip", "archive", type=_FILE, metavar="FILE", help="Where PDF and XML of all its receipts go.")
 @click.option("--606", "purchases", type=_FILE, metavar="FILE", help="Where its 606 goes, once nothing is missing.")
+@click.option("--608", "voided", type=_FILE, metavar="FILE", help="Where its 608 goes.")
 @json_option
 def month(
     month: YearMonth,
@@ -39,11 +41,12 @@ def month(
     xlsx: Path | None,
     archive: Path | None,
     purchases: Path | None,
+    voided: Path | None,
     as_json: bool,
 ) -> int:
     """Sum up a month by day of issue, and write its files.
 
-    Exit code 1 when the 606 still lacks something: the purchases are listed, and are classified in the portal.
+    Exit code 1 when the 606 still lacks something: the purchases are listed. Classify them with `fe expense`.
     """
     here, is_written = f"/months/{month}", True
     with opened(profile, patience) as api:
@@ -54,6 +57,8 @@ def month(
             api.save(f"{here}/zip", archive)
         if purchases is not None:
             is_written = _write_606(api.get(f"{here}/606"), purchases)
+        if voided is not None:
+            voided.write_bytes(str(api.get(f"{here}/608")["content"]).encode("ascii"))
     if as_json:
         show(said, as_json=True)
     else:
@@ -64,6 +69,25 @@ def month(
     return OK if is_written else FAILED
 
 
+@click.command()
+@click.argument("supplier", metavar="RNC")
+@api_options
+@click.option("--kind", type=click.Choice(list(KINDS)), required=True, help="Kind of expense, as the 606 numbers it.")
+@click.option("--isr-type", type=click.Choice(list(ISR_TYPES)), help="Type of ISR withheld, where some is.")
+@click.option("--payment", type=click.Choice(list(PAYMENTS)), help="Form of payment, where the XML states none.")
+@click.option("--itbis", type=click.Choice(list(Itbis)), default=Itbis.ADVANCE, show_default=True)
+@click.option("--paid-after", type=click.IntRange(0, LONGEST_CREDIT), metavar="DAYS", help="Days until the payment.")
+@click.option("--receipt", metavar="E-NCF", help="Of this receipt alone.")
+@click.option("--paid-on", metavar="DAY", help="Day of payment of that receipt, such as 2026-11-20.")
+@json_option
+def expense(profile: str, patience: float, supplier: str, as_json: bool, **asked: str | int | None) -> None:
+    """Say what the 606 asks about a supplier, once for all its purchases."""
+    said = {_NAMES.get(name, name): value for name, value in asked.items() if value is not None}
+    with opened(profile, patience) as api:
+        show(api.put(f"/expenses/{supplier}", said), as_json=as_json)
+
+
+_NAMES = {"isr_type": "isrType", "paid_after": "paidAfter", "receipt": "eNCF", "paid_on": "paidOn"}
 _TABLES = {
     "issued": ("tipoEcf", "status", "receipts", "totalITBIS", "montoTotal"),
     "received": ("tipoEcf", "receipts", "totalITBIS", "montoTotal"),

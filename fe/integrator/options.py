@@ -69,8 +69,9 @@ def verdict_code(record: Mapping[str, Any]) -> int:
 
 def print_submission(record: Mapping[str, Any]) -> None:
     """Print a submission as text: its data, then the authority's messages with their meaning."""
-    long = ("response", "explained", "warnings", "receiver")
-    show({name: value for name, value in record.items() if name not in long and value is not None}, as_json=False)
+    beside = ("response", "explained", "warnings", "receiver", "facts")
+    shown = {name: value for name, value in record.items() if name not in beside} | (record.get("facts") or {})
+    show({name: value for name, value in shown.items() if value is not None}, as_json=False)
     response = record.get("response") or {}
     if error := response.get("error"):
         click.echo(f"\n{error}")

@@ -4,12 +4,9 @@ from pathlib import Path
 
 import click
 
-from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all
-from fe.ecf.parse import Malformed, parse_json
-from fe.integrator.api import opened
+from fe.integrator.api import body_of, opened
 from fe.integrator.catalogue import entry_id
-from fe.integrator.language import terminal_language
 from fe.integrator.options import api_options
 
 _PAGE = 200
@@ -26,14 +23,8 @@ def recurring() -> None:
 @json_option
 def list_(profile: str, patience: float, as_json: bool) -> None:
     """List recurring receipts."""
-    found, cursor = [], None
     with opened(profile, patience) as api:
-        while True:
-            page = api.get("/recurring", limit=_PAGE, cursor=cursor)
-            found += page["items"]
-            cursor = page["nextCursor"]
-            if cursor is None:
-                break
+        found = api.items("/recurring", limit=_PAGE)
     show_all(found, as_json=as_json, none="no recurring receipts")
 
 
@@ -54,12 +45,8 @@ def show_one(profile: str, patience: float, entry_id: str, as_json: bool) -> Non
 @json_option
 def put(profile: str, patience: float, entry_id: str, file: Path, as_json: bool) -> None:
     """Create or change one: FILE has the body of PUT /recurring/{id} as JSON."""
-    try:
-        body = parse_json(file.read_bytes())
-    except Malformed as bad:
-        raise Failure(f"{file.name}: {bad.text.said(terminal_language())}") from None
     with opened(profile, patience) as api:
-        show(api.put(f"/recurring/{entry_id}", body), as_json=as_json)
+        show(api.put(f"/recurring/{entry_id}", body_of(file)), as_json=as_json)
 
 
 @recurring.command("delete")

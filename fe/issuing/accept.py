@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 
 import structlog
 import trio
+from cryptography.hazmat.primitives.hashes import SHA256
 
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
 from fe.ecf.document import Document, NotADocument
@@ -25,8 +26,10 @@ from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Problem, Room
 from fe.ecf.receipt_facts import facts_before_signing
 from fe.ecf.rules import assumptions, of_the_issue_date
+from fe.ecf.signature import BadSignature, verify
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
+from fe.issuing.deferral import is_deferred, signed_before
 from fe.issuing.large import is_short
 from fe.issuing.messages import number_far_ahead, of_the_sequence
 from fe.issuing.prepare import Draft, prefix_to_draw
@@ -60,6 +63,10 @@ _Placed = tuple[_Row, Reservation[Work] | None]
 _Answer = Accepted | Exception | None
 
 _log = structlog.get_logger(__name__)
+
+_ONLY_ECF = Text(
+    "keepSignature is for an ECF with its number (eNCF)", "keepSignature es para un ECF con su número (eNCF)"
+)
 
 #: More numbers than clients that number side by side pass over when they come out of turn.
 _FAR = 100
@@ -98,6 +105,7 @@ def admit(
     Raises MalformedXml or NotADocument when it cannot become a document.
     """
     original, document = _read(draft, room)
+    signed_with = _certificate(original, document) if draft.format == "signed" else None
     if document.root not in SUBMITTABLE:
         raise NotADocument((_not_submittable(document.root),))
     e_ncf = _if_like(_E_NCF, document.e_ncf)
@@ -130,6 +138,8 @@ def admit(
             *assumptions(document),
             *of_the_issue_date(document, now),
         ),
+        signed_with=signed_with,
+        deferred_at=(signed_before(draft.format, document) or now) if is_deferred(document) else None,
     )
 
 
@@ -240,15 +250,13 @@ class Acceptance:
                     answer = await self._db.run(submissions.accept, new, now)
                 if patience.cancelled_caught:
                     raise DatabaseUnavailable("the write took too long")
-                await self._confirm([answer])
                 accepted = _own(new, answer)
                 break
             except (submissions.AlreadyStored, NoNumber) as error:
                 # A call before, whose answer was lost, may have stored it, with the last number there was.
-                found = await self._db.run_for(new.tenant_id, submissions.find, new.submission_id)
+                found = await self._db.confirmed_for(new.tenant_id, submissions.find, new.submission_id)
                 if found is None:
                     raise error from None
-                await self._db.confirm()
                 return Accepted("accepted", new.submission_id, found.status, found.e_ncf, body_matched=True)
             except Contended as error:
                 if not tries_left or isinstance(error, LockNotHad):  # of that one the client has waited long enough
@@ -308,19 +316,9 @@ class Acceptance:
         except Exception as error:  # whatever is wrong with one of them: it is that one's answer, and not the others'
             _log.warning("a batch of submissions falls apart", rows=len(rows), error=error)
         else:
-            await self._confirm(answers)
             failpoints.reached("accepted")
             return [_own(new, answer) for (new, _), answer in zip(rows, answers, strict=True)]
         return [None] * len(rows)
-
-    async def _confirm(self, answers: Sequence[Accepted | NoNumber | None]) -> None:
-        """Confirm repeats: their rows may be commits whose wait for the standby was cancelled.
-
-        A new row beside them has done so, by the commit that took it in. Raises DatabaseUnavailable.
-        """
-        outcomes = {answer.outcome for answer in answers if isinstance(answer, Accepted)}
-        if outcomes == {"deduped"}:
-            await self._db.confirm()
 
     def _place_for(self, new: NewSubmission) -> Reservation[Work] | None:
         if self._intake is None or len(new.original) > _LARGE:
@@ -369,16 +367,27 @@ def remarks(accepted: Accepted) -> list[Problem]:
 
 
 def _read(draft: Draft, room: Room | None) -> tuple[bytes, Document]:
-    if draft.format == "xml":
+    if draft.format != "structured":
         assert draft.xml is not None
         original = draft.xml.encode()
         try:
-            return original, read_finished(original, at_the_door=True, room=room)
+            return original, read_finished(original, at_the_door=draft.format == "xml", room=room)
         except NotADocument as error:
             first = error.problems[0]
             raise CannotBeSigned(first.text, first.line, first.column, error.problems) from error
     assert draft.payload is not None
     return write_canonical_json(draft.payload), draft.read(room)
+
+
+def _certificate(signed: bytes, document: Document) -> str:
+    """Verify the signature that an e-CF came with; return its certificate's SHA-256. Raises CannotBeSigned."""
+    try:
+        if document.root is not Root.ECF or document.e_ncf is None:
+            raise CannotBeSigned(_ONLY_ECF)
+        return verify(signed).certificate.fingerprint(SHA256()).hex()
+    except BadSignature as bad:
+        text = Text(f"the signature cannot be kept: {bad.message}", f"la firma no puede conservarse: {bad.message}")
+        raise CannotBeSigned(text) from bad
 
 
 def _digest(draft: Draft, original: bytes) -> bytes:

@@ -25,6 +25,7 @@ from fe.ecf.taxes import Rates
 from fe.ecf.texts import Language, LocalizedError, Text
 from fe.identifiers import ApiKeyId, ClientRequestId, PersonId, TenantId
 from fe.issuing.accept import admit
+from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.prepare import Draft
 from fe.issuing.submitting import Submitting
 from fe.issuing.validate import Survey, examine, is_fatal, unsigned
@@ -44,8 +45,10 @@ from fe.store.records.imports import (
     ReceiptOutcome,
     StoredFault,
 )
+from fe.store.records.sequences import sequence_key
 from fe.store.records.submissions import Accepted, NewSubmission
 from fe.store.records.tenant_context import TenantContext
+from fe.workbooks.columns import SEQUENCE
 from fe.workbooks.receipts import ReadImport, RowFault, place_problems, read_receipts
 from fe.workbooks.report import RowNote, report
 from fe.workbooks.tables import UnreadableWorkbook
@@ -177,13 +180,14 @@ class Imports:
             raise ImportNotReady(Text(missing.message, missing.message_es))
         wanted = await self._db.run_for(tenant_id, imports.needed, found.import_id)
         listed = await self._db.run_for(tenant_id, sequences.listed, found.environment)
-        left = {one.prefix: one.max_number - one.current_number + 1 for one in listed if one.is_active and not one.name}
-        for prefix, count in sorted(wanted.items()):
-            if count > left.get(prefix, 0):
+        left = {one.key: one.max_number - one.current_number + 1 for one in listed if one.is_active}
+        for key, count in sorted(wanted.items()):
+            if count > left.get(key, 0):
+                label = key.replace("/", " ", 1)
                 raise ImportNotReady(
                     Text(
-                        f"the sequence {prefix} has {left.get(prefix, 0):,} numbers left, and {count:,} are needed",
-                        f"a la secuencia {prefix} le quedan {left.get(prefix, 0):,} números y se necesitan {count:,}",
+                        f"the sequence {label} has {left.get(key, 0):,} numbers left, and {count:,} are needed",
+                        f"a la secuencia {label} le quedan {left.get(key, 0):,} números y se necesitan {count:,}",
                     )
                 )
 
@@ -216,7 +220,14 @@ STATES: Mapping[ImportOutcome, Text] = {
 
 def _new_receipts(read: ReadImport) -> list[NewReceipt]:
     return [
-        NewReceipt(one.key, one.is_own_key, one.rows, one.prefix, one.payload, [_stored(fault) for fault in one.faults])
+        NewReceipt(
+            one.key,
+            one.is_own_key,
+            one.rows,
+            one.prefix and sequence_key(one.prefix, one.sequence),
+            one.payload,
+            [_stored(fault) for fault in one.faults],
+        )
         for one in read.receipts
     ]
 
@@ -288,9 +299,10 @@ class ImportRunner:
             if one.survey is None:
                 found.append(None)
                 continue
-            same = one.survey.signed_for, one.survey.issued_number, one.survey.modified_number
+            survey = one.survey
+            same = survey.signed_for, survey.issued_number, survey.modified_number, survey.is_deferred
             if same not in contexts:
-                contexts[same] = await self._submitting.context_of(one.survey, work.tenant_id, work.environment, now)
+                contexts[same] = await self._submitting.context_of(survey, work.tenant_id, work.environment, now)
             found.append(contexts[same])
         examined = await self._apart.run(work.tenant_id, _examine, receipts, found, now)
         booked = []
@@ -326,13 +338,19 @@ class ImportRunner:
             self._quotas.take(work.tenant_id, size, trio.current_time())
         except LimitReached as reached:
             return float(reached.retry_after)
-        self._quotas.add(work.tenant_id, len(receipts) - 1)
+        self._quotas.add(work.tenant_id, len(receipts) - 1, trio.current_time())
         api_key_id = await self._db.run_for(work.tenant_id, imports.sender, work.import_id)
         now = self._clock()
         news: list[NewSubmission] = await self._apart.run(work.tenant_id, _admit, receipts, work, api_key_id, now)
-        for new in news:
-            await self._submitting.require_own_name(new)
-        outcomes = await self._submitting.acceptance.accept_together(news, now)
+        refused: dict[int, Exception] = {}
+        for place, new in enumerate(news):
+            try:
+                await self._submitting.require_permission(new)
+            except (ForbiddenIssuer, NotADocument) as wrong:
+                refused[place] = wrong
+        allowed = [new for place, new in enumerate(news) if place not in refused]
+        taken = iter(await self._submitting.acceptance.accept_together(allowed, now))
+        outcomes = [refused[place] if place in refused else next(taken) for place in range(len(news))]
         booked, away = [], None
         for receipt, new, outcome in zip(receipts, news, outcomes, strict=True):
             if isinstance(outcome, DatabaseUnavailable):  # not known: tried again, under the same clientRequestId
@@ -357,6 +375,10 @@ def _booked(receipt: OpenReceipt, outcome: Accepted | Exception) -> ReceiptOutco
             said = _NO_NUMBER.fill(prefix=outcome.label)
         case TenantDisabled():
             said = _DISABLED
+        case ForbiddenIssuer():
+            said = outcome.text
+        case NotADocument(problems=(first, *_)):
+            said = first.text
         case _:
             _log.error("a receipt of an import could not be accepted", error=outcome, exc_info=outcome)
             said = _NOT_DONE
@@ -367,6 +389,8 @@ def _faults(receipt: OpenReceipt, problems: Sequence[Problem]) -> list[StoredFau
     """The faults of a receipt, without those that follow from others: of what is computed, and of unreadable cells."""
     sent = [one for one in problems if not one.path.startswith("Encabezado.Totales") and not _is_line_amount(one.path)]
     problems = sent or problems
+    if any(one.path == SEQUENCE for one in problems):  # so there is no number either
+        problems = [one for one in problems if one.path != "Encabezado.IdDoc.eNCF"]
     placed = [_stored(one) for one in place_problems(problems, receipt.file_rows)]
     if receipt.misread:
         bad = {(row, column) for row, column, _, _ in receipt.misread}
@@ -392,7 +416,12 @@ class _Look:
 
 
 def _draft(receipt: OpenReceipt) -> Draft:
-    return Draft("structured", payload=parse_json(receipt.payload), client_request_id=request_id(receipt.key))
+    return Draft(
+        "structured",
+        payload=parse_json(receipt.payload),
+        client_request_id=request_id(receipt.key),
+        sequence=receipt.sequence,
+    )
 
 
 def _look(receipts: Sequence[OpenReceipt], work: ImportWork, now: datetime) -> list[_Look]:

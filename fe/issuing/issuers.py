@@ -45,6 +45,34 @@ class ForbiddenIssuer(LocalizedError):
         )
 
 
+class ForbiddenSigner(ForbiddenIssuer):
+    """It is signed already, with a certificate that no agent of the tenant has registered."""
+
+    def __init__(self, certificate: str) -> None:
+        LocalizedError.__init__(
+            self,
+            Text(
+                f"no agent of this company signs with the certificate {certificate} (SHA-256) in this environment",
+                f"ningún agente de esta empresa firma con el certificado {certificate} (SHA-256) en este ambiente",
+            ),
+        )
+
+
+class EnteredOnPaper(ForbiddenIssuer):
+    """It replaces a paper receipt that is entered here, whose e-CF the service issues once."""
+
+    def __init__(self, ncf: str) -> None:
+        LocalizedError.__init__(
+            self,
+            Text(
+                f"{ncf} is entered here as a paper receipt: its e-CF is issued by "
+                "POST /paper-receipts/replacements, or in the portal under Contingency",
+                f"{ncf} está registrado aquí como comprobante en papel: su e-CF se emite con "
+                "POST /paper-receipts/replacements, o en el portal, en Contingencia",
+            ),
+        )
+
+
 class KnownIssuers:
     """Cache of which tenant may issue for which RNC; one per process, or one per part of it.
 

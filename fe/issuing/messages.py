@@ -4,12 +4,15 @@
 """
 
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
+from uuid import UUID
 
 import msgspec
 
 from fe.ecf.catalogue import Root
 from fe.ecf.data_files import toml_rows
+from fe.ecf.dates import show_day
 from fe.ecf.document import Document
 from fe.ecf.problems import Problem, Repair, Severity, show
 from fe.ecf.texts import Text
@@ -58,6 +61,11 @@ def number_taken(document: Document, holder: SubmissionId) -> Problem:
     return _problem("number-taken", found=document.e_ncf, holder=holder)
 
 
+def number_voided(e_ncf: str, voiding: UUID) -> Problem:
+    """The number is in a voiding of this tenant, asked or done: a document that has it ends unsigned."""
+    return _problem("number-voided", found=e_ncf, voiding=voiding)
+
+
 def number_far_ahead(e_ncf: str, skipped: int, left: int) -> Problem:
     """The number skips many unused ones: a typing error can use a sequence up."""
     return _problem("number-far-ahead", found=e_ncf, prefix=e_ncf[:3], skipped=skipped, left=left)
@@ -78,6 +86,11 @@ def unknown_sequence(prefix: str, name: str, names: Sequence[str]) -> Problem:
 def of_the_sequence(name: str | None, prefix: str | None) -> list[Problem]:
     """Remark on a sequence that was named for a document that draws no number (`prefix` is None)."""
     return [] if name is None or prefix is not None else [_problem("sequence-not-drawn", found=show(name))]
+
+
+def deferral_not_authorised(day: date) -> Problem:
+    """It is to be sent later, and no authorisation of that day is on record."""
+    return _problem("deferral-not-authorised", found="1", day=show_day(day))
 
 
 def foreign_issuer(root: Root, path: str, rnc: str, own: str) -> Problem:

@@ -32,7 +32,8 @@ from fe.store.records.numbers import Holder
 class Draft:
     """A client's input: `xml` or `payload`, by `format`."""
 
-    format: Literal["xml", "structured"]
+    #: `signed`: XML that keeps the signature it came with.
+    format: Literal["xml", "structured", "signed"]
     xml: str | None = None
     payload: Mapping[str, Any] | None = None
     client_request_id: ClientRequestId | None = None
@@ -50,7 +51,7 @@ class Draft:
 
     def read(self, room: Room | None = None) -> Document:
         """Read the document; raises as the function of that name does. `room` is that of its request."""
-        if self.format == "xml":
+        if self.format != "structured":
             assert self.xml is not None
             return read_finished(self.xml.encode(), room=room)
         assert self.payload is not None
@@ -83,7 +84,7 @@ class Prepared:
 
 def read(form: str, original: bytes) -> Document:
     """Read what is kept of a submission. Raises NotADocument, or Malformed where it cannot be parsed at all."""
-    return read_finished(original) if form == "xml" else read_payload(parse_json(original))
+    return read_finished(original) if form != "structured" else read_payload(parse_json(original))
 
 
 def prefix_to_draw(form: str, document: Document) -> str | None:

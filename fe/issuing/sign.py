@@ -1,7 +1,7 @@
 """From what a client sent to the bytes that are sent. CPU only: in the loop for short documents, else in a thread."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 from typing import TypeVar
@@ -10,16 +10,17 @@ from lxml import etree
 
 from fe.ecf.build import Written, write
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
-from fe.ecf.dates import last_day, local, read_day
+from fe.ecf.dates import last_day, local, read_day, read_moment
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.modified import read_receipt
-from fe.ecf.parse import Malformed
+from fe.ecf.parse import Malformed, parse_xml
 from fe.ecf.payments import payment_amounts
 from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.qr import Printed
+from fe.ecf.reading import text_at
 from fe.ecf.receipt_facts import facts_signed
 from fe.ecf.rules import ASSUMPTIONS
-from fe.ecf.signature import Canonical, Signer
+from fe.ecf.signature import Canonical, SignedXml, Signer, verify
 from fe.ecf.summary import summarise, takes_summary, with_security_code
 from fe.ecf.tax_amounts import tax_amounts
 from fe.ecf.taxes import RATES, Rates
@@ -94,6 +95,8 @@ class Unsigned:
     ncf_expiration: date | None
     remarks: Sequence[Mapping[str, object]]
     amounts: Mapping[str, str] | None
+    #: The document with the signature that it came with, and its FechaHoraFirma.
+    kept: tuple[SignedXml, datetime] | None = None
 
 
 def make_signed(
@@ -150,6 +153,9 @@ def make_unsigned(signing_input: SigningInput, chosen: Candidate, *, now: dateti
 
     Raises as `make_signed` does.
     """
+    kept_at = _signing_time(signing_input.original) if signing_input.format == "signed" else None
+    if kept_at is not None:
+        now, signing_input = kept_at, replace(signing_input, modified=None)
     prepared = _prepare(signing_input, chosen, now, rates)
     if prepared.holder is not None:
         raise NumberTaken(prepared.holder)
@@ -157,8 +163,9 @@ def make_unsigned(signing_input: SigningInput, chosen: Candidate, *, now: dateti
     if prepared.fatal or written is None:
         raise CannotIssue(prepared.fatal)
     code = document.get("Encabezado.CodigoSeguridadeCF") if document.root is Root.RFCE else None
+    canonical = _canonical(written)
     return Unsigned(
-        canonical=_canonical(written),
+        canonical=canonical,
         root=document.root,
         ecf_type=document.type,
         issuer_rnc=document.issuer_rnc,
@@ -169,6 +176,7 @@ def make_unsigned(signing_input: SigningInput, chosen: Candidate, *, now: dateti
         ncf_expiration=_expiration(document, signing_input),
         remarks=[serialize_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
         amounts=_amounts(written.element) if document.root in (Root.ECF, Root.RFCE) else None,
+        kept=None if kept_at is None else (_kept(signing_input.original, canonical), kept_at),
     )
 
 
@@ -181,7 +189,7 @@ def sign_unsigned(
     unsigned: Unsigned, environment: Environment, chosen: Candidate, signer: Signer, *, now: datetime, hosts: QrHosts
 ) -> SignedDocument:
     """Sign what was made ready at the same `now`, and its summary where one is sent instead."""
-    signed = signer.sign_canonical(unsigned.canonical)
+    signed, now = unsigned.kept or (signer.sign_canonical(unsigned.canonical), now)
     # The code that is printed: of the invoice itself, also where its summary is what was handed in.
     code = signed.security_code if unsigned.root is Root.ECF else unsigned.security_code
     summary = None if unsigned.summary is None else write(with_security_code(unsigned.summary, signed.security_code))
@@ -202,6 +210,36 @@ def sign_unsigned(
         facts=facts_signed(unsigned.printed),
         amounts=unsigned.amounts,
     )
+
+
+def _signing_time(original: bytes) -> datetime:
+    """Return FechaHoraFirma of a document that keeps its signature: it is checked as of then. Raises CannotIssue."""
+    at = read_moment(text_at(parse_xml(original), "FechaHoraFirma") or "")
+    if at is None:
+        raise CannotIssue((_NO_TIME,))
+    return at
+
+
+def _kept(original: bytes, canonical: Canonical) -> SignedXml:
+    """Return a document as it was signed. Raises CannotIssue where completing it would change what was signed."""
+    verified = verify(original)
+    if Canonical.of(verified.root).content != canonical.content:
+        raise CannotIssue((_INCOMPLETE,))
+    return SignedXml(original, verified.signature_value, verified.security_code)
+
+
+_NO_TIME = Problem(
+    "signature-time",
+    "FechaHoraFirma",
+    "a signed document has FechaHoraFirma",
+    "un documento firmado trae FechaHoraFirma",
+)
+_INCOMPLETE = Problem(
+    "signed-incomplete",
+    "",
+    "the signed document leaves out what the service would fill in, and nothing is added after signing",
+    "al documento firmado le falta lo que el servicio completaría, y después de firmar no se agrega nada",
+)
 
 
 def _amounts(element: etree._Element) -> dict[str, str]:

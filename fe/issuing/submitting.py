@@ -10,11 +10,14 @@ from datetime import datetime
 import trio
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.document import NotADocument
+from fe.ecf.modified import paper_number_replaced
 from fe.ecf.problems import Problem
 from fe.ecf.taxes import Rates
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
-from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers, signed_for
+from fe.issuing.deferral import KnownDeferrals
+from fe.issuing.issuers import EnteredOnPaper, ForbiddenIssuer, ForbiddenSigner, KnownIssuers, signed_for
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import Survey, ToValidate, context_of, is_fatal, validate
 from fe.monitoring.metrics import Metrics
@@ -23,7 +26,7 @@ from fe.queue.direct_intake import DirectIntake
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.records import tenant_context
+from fe.store.records import agents, paper, tenant_context
 from fe.store.records.submissions import Accepted, NewSubmission
 from fe.store.records.tenant_context import TenantContext
 
@@ -60,10 +63,11 @@ class Submitting:
         self._accepted = {
             (environment, form): metrics.accepted.labels(environment, form)
             for environment in Environment
-            for form in ("xml", "structured")
+            for form in ("xml", "structured", "signed")
         }
         self._rates = KnownRates(db)
         self._issuers = KnownIssuers(db)
+        self._deferrals = KnownDeferrals(db)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -91,15 +95,30 @@ class Submitting:
             new.tenant_id, tenant_context.is_known_request, new.environment, new.client_request_id
         )
 
-    async def require_own_name(self, new: NewSubmission) -> None:
+    async def require_permission(self, new: NewSubmission) -> None:
         """Refuse a document that is signed for another tenant's RNC without that tenant's permission.
 
+        Refuse one that is to be sent later, without an authorisation of deferred sending. Raises NotADocument.
         A repeat of an accepted submission passes, also after the permission was withdrawn: its client gets the first
-        answer again. Raises ForbiddenIssuer.
+        answer again. So is one with a signature of its own, made with no certificate of an agent of the tenant.
+        So is one that replaces a paper receipt that is entered here. Raises ForbiddenIssuer.
         """
         try:
+            ncf = paper_number_replaced(new.original)
+            if ncf is not None and await self._db.run_for(
+                new.tenant_id, paper.is_entered, new.environment, ncf, new.client_request_id
+            ):
+                raise EnteredOnPaper(ncf)
+            if new.signed_with is not None and not await self._db.run_for(
+                new.tenant_id, agents.knows_certificate, new.environment, new.signed_with
+            ):
+                raise ForbiddenSigner(new.signed_with)
             await self._issuers.require(new.tenant_id, new.root, signed_for(new.root, new.issuer_rnc, new.buyer_rnc))
-        except ForbiddenIssuer:
+            if new.deferred_at is not None:
+                problem = await self._deferrals.problem(new.tenant_id, new.environment, new.deferred_at)
+                if problem is not None:
+                    raise NotADocument((problem,))
+        except (ForbiddenIssuer, NotADocument):
             if not await self.is_known(new):
                 raise
 

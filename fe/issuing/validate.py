@@ -25,15 +25,18 @@ from fe.ecf.summary import takes_summary
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import TenantId, UserId
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
+from fe.issuing.deferral import is_deferred, signed_before
 from fe.issuing.issuers import SIGNER_PATH, KnownIssuers, signed_for
 from fe.issuing.messages import (
     credited_too_much,
+    deferral_not_authorised,
     foreign_issuer,
     goes_out_whole,
     modified_not_accepted,
     modified_of_another_buyer,
     modified_on_another_day,
     no_certificate,
+    number_voided,
     of_the_sequence,
     unknown_sequence,
     unknown_user,
@@ -42,7 +45,7 @@ from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.lifecycle import Status
 from fe.store.postgres.db import Database
 from fe.store.queue.inputs import Candidate
-from fe.store.records import taxpayers, tenant_context
+from fe.store.records import modes, taxpayers, tenant_context
 from fe.store.records.issuers import Standing
 from fe.store.records.numbers import NumberUse
 from fe.store.records.tenant_context import TenantContext
@@ -68,6 +71,9 @@ class Survey:
     simulated_now: datetime | None = None
     buyer_rnc: str | None = None
     buyer_name: str | None = None
+    is_deferred: bool = False
+    #: FechaHoraFirma, if it keeps its signature.
+    signed_at: datetime | None = None
 
     @classmethod
     def of(cls, draft: Draft, document: Document) -> "Survey":
@@ -82,6 +88,8 @@ class Survey:
             draft.simulated_now,
             document.buyer_rnc if document.root is Root.ECF else None,
             text(document.get("Encabezado.Comprador") or {}, "RazonSocialComprador"),
+            is_deferred(document),
+            signed_before(draft.format, document),
         )
 
 
@@ -167,6 +175,9 @@ async def context_of(
     )
     if standing is Standing.RECORDED:
         known = replace(known, own_rncs=known.own_rncs | {str(survey.signed_for)})
+    if survey.is_deferred:
+        period = await db.run_for(tenant_id, modes.deferral, environment, survey.signed_at or now)
+        known = replace(known, may_defer=period is not None)
     return known
 
 
@@ -223,6 +234,7 @@ def examine(
     made = prepared.document
     problems = [
         *draft.remarks,
+        *_of_its_number(document, known),
         *_of_the_user(draft, known),
         *_of_its_sequence(draft, prefix, known),
         *prepared.problems,
@@ -230,6 +242,7 @@ def examine(
         *_of_the_modified(made, known),
         *_of_the_note(made, known, receipt),
         *_of_the_way(made, known, today),
+        *_of_its_deferral(draft, document, known, now),
     ]
     problems.sort(key=lambda one: one.severity is not Severity.REJECTED)
     if len(problems) > MAX_PROBLEMS:
@@ -248,6 +261,11 @@ def _prefix(document: Document) -> str:
     if number is not None:
         return number[:3]
     return document.type.prefix if document.type is not None else ""
+
+
+def _of_its_number(document: Document, known: TenantContext) -> Iterator[Problem]:
+    if document.issued_number is not None and known.voiding is not None:
+        yield number_voided(document.issued_number, known.voiding)
 
 
 def _of_the_user(draft: Draft, known: TenantContext) -> Iterator[Problem]:
@@ -315,6 +333,11 @@ def _of_the_note(document: Document, known: TenantContext, receipt: ModifiedRece
             )
             if before + total > receipt.total:
                 yield credited_too_much(total, before, receipt.total)
+
+
+def _of_its_deferral(draft: Draft, document: Document, known: TenantContext, now: datetime) -> Iterator[Problem]:
+    if is_deferred(document) and not known.may_defer:
+        yield deferral_not_authorised(local(signed_before(draft.format, document) or now).date())
 
 
 def _of_the_way(document: Document, known: TenantContext, today: date) -> Iterator[Problem]:

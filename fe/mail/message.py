@@ -113,7 +113,9 @@ def receipt_message(relay: Relay, mail: ReceiptMail, recipient: MailAddress, at:
     subject = _SUBJECT.fill(number=clean(facts.e_ncf), issuer=issuer).said(language)
     if mail.pdf is not None and len(mail.signed) + len(mail.pdf) > MAX_ATTACHED:
         mail = replace(mail, pdf=None)
-    message = _message(relay, recipient, at, (_TEST.said(language) if mail.is_test else "") + subject, mail.message_id)
+    message = new_message(
+        relay, recipient, at, (_TEST.said(language) if mail.is_test else "") + subject, mail.message_id
+    )
     del message["From"]
     message["From"] = Address(issuer, addr_spec=relay.sender)
     message["Reply-To"] = Address(issuer, addr_spec=mail.reply_to)
@@ -193,13 +195,14 @@ def link_message(
     relay: Relay, recipient: MailAddress, at: datetime, subject: str, lines: Sequence[str], url: str, message_id: str
 ) -> EmailMessage:
     """Make a plain mail with one link: an invitation, or a password link."""
-    message = _message(relay, recipient, at, clean(subject, 150), message_id)
+    message = new_message(relay, recipient, at, clean(subject, 150), message_id)
     message["Auto-Submitted"] = "auto-generated"
     message.set_content("\n\n".join([*(clean(line, 500) for line in lines), url]) + "\n", cte="quoted-printable")
     return message
 
 
-def _message(relay: Relay, recipient: MailAddress, at: datetime, subject: str, message_id: str) -> EmailMessage:
+def new_message(relay: Relay, recipient: MailAddress, at: datetime, subject: str, message_id: str) -> EmailMessage:
+    """Begin a mail of the installation: its headers, without a body."""
     message = EmailMessage(policy=SMTP)
     message["From"] = Address(clean(relay.sender_name), addr_spec=relay.sender)
     message["To"] = Address(addr_spec=recipient)

@@ -6,13 +6,14 @@ from itertools import product
 import structlog
 import trio
 
+from fe.contingency import ALARMS, TermState
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Labels, Metrics, forget_others, show
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.engine import engine_of
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
-from fe.store.records import statistics
+from fe.store.records import archive, statistics
 
 _log = structlog.get_logger(__name__)
 
@@ -67,7 +68,7 @@ class Collectors:
                 self._voidings,
             ]
             if look_number % _SLOW_EVERY == 0:
-                looks += [self._certificates, self._sequences, self._tables, self._webhooks]
+                looks += [self._archive, self._terms, self._certificates, self._sequences, self._tables, self._webhooks]
             for look in looks:
                 is_read = await self._within_limits(look)
                 (self._unread.discard if is_read else self._unread.add)(look.__name__)
@@ -172,6 +173,20 @@ class Collectors:
 
     async def _voidings(self, conn: Conn) -> None:
         self._metrics.voidings_in_doubt.set(await statistics.voidings_in_doubt(conn))
+
+    async def _archive(self, conn: Conn) -> None:
+        found = await archive.state(conn)
+        self._metrics.archive_unstored.set(found.unstored_seconds)
+        self._metrics.archive_unchecked.set(found.unchecked_seconds)
+        self._metrics.archive_missing.set(found.missing)
+        self._metrics.archive_faults.set(found.faults)
+        self._metrics.archive_refused.set(found.refused)
+
+    async def _terms(self, conn: Conn) -> None:
+        counts: dict[Labels, float] = dict.fromkeys(product(Environment, ALARMS, TermState), 0.0)
+        for environment, clock, state, count in await statistics.terms(conn):
+            counts[environment, clock, state] += count
+        show(self._metrics.terms, counts)
 
     async def _webhooks(self, conn: Conn) -> None:
         found = await statistics.webhooks(conn)

@@ -1,6 +1,10 @@
-"""Create each series at 0, so that rate() sees the first event and panels show 0 instead of "No data"."""
+"""Create each series at 0, so that rate() sees the first event and panels show 0 instead of "No data".
+
+They are created by the first scrape: a process starts sooner, and no scrape misses them.
+"""
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import product
 
 from fe.ecf.catalogue import EcfType, Environment, Host
@@ -33,6 +37,9 @@ MAIL_OUTCOMES = ("sent", "refused", "suppressed", "no_recipient", "put_off", "fa
 #: Kinds of documents delivered from taxpayer to taxpayer, and the results of a try.
 HANDED_ON = (("receipt", "approval"), ("delivered", "refused", "unlisted", "gave_up", "failed_try"))
 
+#: Why the archive's store failed (fe/objects/storage.py), or its time stamp authority.
+ARCHIVE_FAULTS = ("unavailable", "denied", "missing", "differs", "time-stamp")
+
 #: Statuses of requests that fail through the service.
 FAILURES = ("500", "503")
 #: Statuses of refused logins, and of requests refused before routing.
@@ -42,6 +49,10 @@ REFUSALS = ("400", "404", "408", "413", "415", "431", "503")
 
 def initialize_series(metrics: Metrics) -> None:
     """Create the series of every process, whatever its role."""
+    metrics.before_first_scrape(partial(_create_series, metrics))
+
+
+def _create_series(metrics: Metrics) -> None:
     for outcome in ("granted", "refused", "malformed", "throttled"):
         metrics.login.labels(outcome)
     for reason in ("json", "xml", "document", "number", "issuer", "request", "size", "media type", "scope"):
@@ -69,16 +80,26 @@ def initialize_series(metrics: Metrics) -> None:
 
 def initialize_front_series(metrics: Metrics, routes: Iterable[tuple[str, str]]) -> None:
     """Create the series of a front's routes, each a name and a method: failures and durations."""
+    metrics.before_first_scrape(partial(_create_front_series, metrics, tuple(routes)))
+
+
+def _create_front_series(metrics: Metrics, routes: Iterable[tuple[str, str]]) -> None:
     for name, method in routes:
         metrics.http_seconds.labels(name)
         for status in FAILURES + (LOGIN_REFUSALS if name.endswith("/login") else ()):
             metrics.http_requests.labels(name, method, status)
     for status in REFUSALS:
         metrics.http_requests.labels("none", "GET", status)
+    for fault in ARCHIVE_FAULTS:
+        metrics.archive_failures.labels(fault)
 
 
 def initialize_actor_series(metrics: Metrics, calls: Iterable[tuple[str, str]], outcomes: Iterable[str]) -> None:
     """Create the series of actors: verdicts, and the `outcomes` of `calls`, each an operation and its host."""
+    metrics.before_first_scrape(partial(_create_actor_series, metrics, tuple(calls), tuple(outcomes)))
+
+
+def _create_actor_series(metrics: Metrics, calls: Iterable[tuple[str, str]], outcomes: Iterable[str]) -> None:
     for environment in Environment:
         metrics.numbers_held_elsewhere.labels(environment)
         metrics.first_answer_seconds.labels(environment)
@@ -88,6 +109,8 @@ def initialize_actor_series(metrics: Metrics, calls: Iterable[tuple[str, str]], 
         metrics.verdicts.labels(environment, Status.ERROR, "unknown")
         for host in (Host.ECF, Host.FC):
             metrics.circuit_open.labels(environment, host)
+    for fault in ARCHIVE_FAULTS:
+        metrics.archive_failures.labels(fault)
     metrics.webhook_attempts.labels("delivered", "confirmed")
     for result in WEBHOOK_RESULTS:
         metrics.webhook_attempts.labels("not confirmed", result)

@@ -5,7 +5,7 @@ import platform
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from socketserver import ThreadingMixIn
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -15,10 +15,12 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    Metric,
     ProcessCollector,
     disable_created_metrics,
     make_wsgi_app,
 )
+from prometheus_client.registry import Collector
 
 from fe import __version__
 from fe.ecf.catalogue import Environment
@@ -90,12 +92,34 @@ def serve_metrics(metrics: "Metrics", listener: socket.socket) -> Iterator[None]
         thread.join(timeout=2)
 
 
+class _Deferred(Collector):
+    """Work for the first scrape: it runs before the metrics are collected, and has none of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # scrapes run in threads
+        self._waiting: list[Callable[[], None]] = []
+
+    def add(self, work: Callable[[], None]) -> None:
+        self._waiting.append(work)
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        with self._lock:
+            while self._waiting:
+                self._waiting.pop()()
+        return ()
+
+
 class Metrics:
     """The metrics of one process, made once and passed in. Series that start at 0: initial_series.py."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
         own = self.registry
+        self._deferred = _Deferred()
+        own.register(self._deferred)  # before the metrics: a registry asks its collectors in this order
         ProcessCollector(registry=own)
         self.http_requests = Counter(
             "fe_http_requests_total", "Requests answered", ("route", "method", "status"), registry=own
@@ -239,6 +263,10 @@ class Metrics:
         self._billing(own)
         self._alive(own)
 
+    def before_first_scrape(self, work: Callable[[], None]) -> None:
+        """Have the next scrape begin with `work`, in its thread."""
+        self._deferred.add(work)
+
     def _watched(self, own: CollectorRegistry) -> None:
         """Create the gauges that each actor process reads from the database for all: use the maximum.
 
@@ -285,6 +313,32 @@ class Metrics:
         )
         self.voidings_in_doubt = _unread(
             "fe_voidings_in_doubt", "Voidings of number ranges that an operator has to settle", own
+        )
+        self.archive_receipts = Counter("fe_archive_receipts_total", "Receipts in stored packages", registry=own)
+        self.archive_failures = Counter(
+            "fe_archive_failures_total",
+            "Failures of the archive's store, or of its time stamps",
+            ("fault",),
+            registry=own,
+        )
+        self.archive_unstored = _unread(
+            "fe_archive_unstored_seconds", "Age of the oldest package that is planned and not stored", own
+        )
+        self.archive_unchecked = _unread(
+            "fe_archive_unchecked_seconds", "Age of the oldest last check of a tenant's archive", own
+        )
+        self.archive_missing = _unread(
+            "fe_archive_missing_receipts", "Receipts that should be archived and are in no stored package", own
+        )
+        self.archive_faults = _unread(
+            "fe_archive_faults", "Objects of the archive that are absent or differ, and breaks of its chains", own
+        )
+        self.archive_refused = _unread("fe_archive_refused", "Evidence that the archive format has no place for", own)
+        self.terms = Gauge(
+            "fe_terms_running",
+            "Unsent documents, declared contingencies and unreplaced paper receipts, by how far their term has run",
+            ("environment", "term", "state"),
+            registry=own,
         )
         self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = _unread("fe_pauses", "Pauses in force", own)

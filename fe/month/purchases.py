@@ -4,6 +4,7 @@ Amounts come from the XML. No XML has the kind of expense, the day of payment an
 accountant gives them for a supplier or for one receipt.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -13,10 +14,11 @@ from enum import StrEnum
 from lxml import etree
 
 from fe.ecf.catalogue import EcfType
+from fe.ecf.identity import TAX_ID_FORM
 from fe.ecf.money import ZERO, cents, number
 from fe.ecf.reading import text_at
 from fe.ecf.tax_amounts import tax_amounts
-from fe.ecf.texts import Text
+from fe.ecf.texts import LocalizedError, Text
 from fe.month.period import YearMonth
 
 #: Rows that the authority takes in one file.
@@ -82,6 +84,63 @@ class Expense:
     paid_after: int | None = None
     paid_on: date | None = None
     itbis: Itbis = Itbis.ADVANCE
+
+
+#: Days from the issue of a purchase to its payment, at most.
+LONGEST_CREDIT = 365
+_CHOICE = Text("Choose one of the list.", "Elija una opción de la lista.")
+_DAYS = Text(
+    f"Days until payment are a number from 0 to {LONGEST_CREDIT}.",
+    f"Los días hasta el pago son un número de 0 a {LONGEST_CREDIT}.",
+)
+A_DAY = Text("must be a day such as 2026-11-20", "debe ser un día, como 2026-11-20")
+_SUPPLIER = Text("must be an RNC of 9 digits or a cédula of 11", "debe ser un RNC de 9 dígitos o una cédula de 11")
+_NUMBER = Text("must be an e-NCF such as E310000000001", "debe ser un e-NCF, como E310000000001")
+
+
+class BadExpense(LocalizedError):
+    """A classification that is none; `field` as clients name it."""
+
+    def __init__(self, field: str, text: Text) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+def check_place(supplier: str, e_ncf: str | None) -> None:
+    """Raise BadExpense unless there may be such a supplier, and such a receipt."""
+    if not re.fullmatch(TAX_ID_FORM, supplier):
+        raise BadExpense("rnc", _SUPPLIER)
+    if e_ncf is not None and not re.fullmatch(r"E[0-9]{12}", e_ncf):
+        raise BadExpense("eNCF", _NUMBER)
+
+
+def check_expense(
+    *,
+    kind: str,
+    isr_type: str | None,
+    payment: str | None,
+    paid_after: int | None,
+    paid_on: date | None,
+    itbis: str,
+    is_of_receipt: bool,
+) -> Expense:
+    """Make a classification of what a person or program said. Raises BadExpense."""
+    given = {"kind": (kind, KINDS), "isrType": (isr_type, ISR_TYPES), "payment": (payment, PAYMENTS)}
+    for field, (value, known) in given.items():
+        if value is not None and value not in known:
+            raise BadExpense(field, _CHOICE)
+    if itbis not in tuple(Itbis):
+        raise BadExpense("itbis", _CHOICE)
+    if paid_after is not None and not 0 <= paid_after <= LONGEST_CREDIT:
+        raise BadExpense("paidAfter", _DAYS)
+    return Expense(
+        kind,
+        isr_type,
+        payment,
+        None if is_of_receipt else paid_after,
+        paid_on if is_of_receipt else None,
+        Itbis(itbis),
+    )
 
 
 class Missing(StrEnum):

@@ -35,8 +35,9 @@ T = TypeVar("T")
 #: How long a process stays without work, in seconds. To start one takes about a second of CPU.
 IDLE_SECONDS = 30.0
 _START_SECONDS = 1.0
-#: How long one piece of work may take. The largest document takes two seconds on a machine that has time.
-WORK_SECONDS = 30.0
+#: How long one piece of work may take. The largest document takes two seconds on a machine that has time; where others
+#: leave a process of low priority a tenth of a core, its start alone takes ten.
+WORK_SECONDS = 60.0
 _END_SECONDS = 2.0
 #: The share of one processor that each key has before its work waits for idle ones, and its burst in seconds.
 SHARE = 0.1
@@ -75,13 +76,20 @@ class _Processes:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
+        failed: BaseException | None = None
         try:
             async with trio_parallel.open_worker_context(
                 idle_timeout=IDLE_SECONDS, init=self._begin, retire=is_spent, grace_period=_END_SECONDS
             ) as self._workers:
-                yield
+                try:
+                    yield
+                except BaseException as error:
+                    failed = error
+                    raise
         except trio_parallel.BrokenWorkerError as error:  # at the end: one had to be killed, or was before
             _log.warning("a process for large documents did not end well", error=error)
+            if failed is not None:  # the end of the process must not hide why the block ended
+                raise failed from None
         finally:
             self._workers = None
 

@@ -22,11 +22,8 @@ T = TypeVar("T")
 
 #: The memory that a process may map, in bytes: ten times that of the largest document.
 MEMORY = 1024 * 1024 * 1024
-#: A process is replaced when it holds more than this after a document, and after this many documents.
+#: A process is replaced when it holds more than this after a document.
 KEPT_MEMORY = 192 * 1024 * 1024
-KEPT_FOR = 200
-
-_done = 0
 
 
 def begin_when_idle() -> None:
@@ -55,7 +52,7 @@ def _end_with_parent() -> None:
 
 
 def measured(work: Callable[..., T], given: Sequence[Any]) -> tuple[T | None, Exception | None, float]:
-    """Do the work; tell the seconds of a processor that it took, too, however it went."""
+    """Do the work; return its result or exception, and the seconds of CPU that it took."""
     began = time.process_time()
     try:
         done, failed = work(*given), None
@@ -65,7 +62,5 @@ def measured(work: Callable[..., T], given: Sequence[Any]) -> tuple[T | None, Ex
 
 
 def is_spent() -> bool:
-    """Tell, after a piece of work, whether this process should be replaced: it never gives memory back otherwise."""
-    global _done
-    _done += 1
-    return _done >= KEPT_FOR or resident() > KEPT_MEMORY
+    """Return whether to replace this process after a piece of work: it never gives memory back otherwise."""
+    return resident() > KEPT_MEMORY

@@ -2,6 +2,10 @@
 
 from urllib.parse import quote
 
+from fe.accounts import modes
+from fe.accounts.modes import CurrentMode
+from fe.contingency import Mode
+from fe.ecf.dates import local
 from fe.ecf.texts import Text
 from fe.identifiers import PersonId, TenantId
 from fe.portal.page_types import Needs, Page
@@ -9,7 +13,7 @@ from fe.portal.replies import NOT_ALLOWED, Refused, Reply, not_found, redirect
 from fe.portal.session import FRESH
 from fe.portal.sign_in_flow import own_path
 from fe.portal.visit import Company, Visit
-from fe.store.portal import people, standing
+from fe.store.portal import people
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn
 from fe.store.queue import pauses
@@ -25,11 +29,23 @@ _PAUSED = Text(
     "El servicio tiene en pausa los envíos a la DGII. Nada se pierde: los comprobantes se envían cuando termine.",
 )
 _AWAY = Text(
-    "The DGII does not answer now. Receipts are signed and have their number, so you may hand them over; they are sent "
-    "by themselves.",
-    "La DGII no responde en este momento. Los comprobantes se firman y llevan su número, así que puede entregarlos; se "
-    "envían solos.",
+    "The DGII has not answered since {since}. Receipts are signed, have their number and print with the legend of "
+    "contingency, so you may hand them over; they are sent by themselves.",
+    "La DGII no responde desde {since}. Los comprobantes se firman, llevan su número y se imprimen con la leyenda de "
+    "contingencia, así que puede entregarlos; se envían solos.",
 )
+_MODES = {
+    Mode.OFFLINE: Text(
+        "The mode is “without connection” since {since}: receipts print with the legend of contingency. End it under "
+        "Contingency when your line is back.",
+        "El modo es «sin conexión» desde {since}: los comprobantes se imprimen con la leyenda de contingencia. "
+        "Termínelo en Contingencia cuando vuelva su conexión.",
+    ),
+    Mode.CONTINGENCY: Text(
+        "A contingency is declared since {since}: issue receipts of series B until you declare its end.",
+        "Hay una contingencia declarada desde {since}: use comprobantes de la serie B hasta declarar su fin.",
+    ),
+}
 
 _MAY = {
     Needs.READ: (PortalRole.OWNER, PortalRole.MEMBER, PortalRole.ACCOUNTANT),
@@ -79,6 +95,14 @@ def _back(visit: Visit) -> str:
     return "" if path == "/" else f"?next={quote(path, safe='/')}"
 
 
+def _banner(found: CurrentMode) -> Text | None:
+    """Say what is unusual about the mode; deferred sending and the normal mode are not."""
+    said = _AWAY if found.mode is Mode.AUTHORITY_DOWN else _MODES.get(found.mode)
+    if said is None or found.since is None:
+        return None
+    return said.fill(since=f"{local(found.since):%d-%m-%Y %H:%M}")
+
+
 async def _company(visit: Visit, person_id: PersonId) -> Company | None:
     tenant_id = TenantId(visit.params["company"])
 
@@ -87,12 +111,13 @@ async def _company(visit: Visit, person_id: PersonId) -> Company | None:
         tenant = await tenants.by_id(conn, tenant_id) if rights is not None else None
         if tenant is None or rights is None:
             return None
-        held = None
+        held, is_cut_off = None, False
         if visit.method == "GET":
             if await pauses.is_paused(conn, tenant_id, visit.here):
                 held = _PAUSED
-            elif await standing.is_authority_away(conn, tenant_id, visit.here):
-                held = _AWAY
-        return Company(tenant, *rights, held)
+            else:
+                found = await modes.current(conn, tenant_id, visit.here)
+                held, is_cut_off = _banner(found), found.mode is Mode.AUTHORITY_DOWN
+        return Company(tenant, *rights, held, is_cut_off)
 
     return await visit.portal.db.run_for(tenant_id, find)

@@ -23,6 +23,7 @@ from fe.http.errors import describe_limit
 from fe.http.languages import choose
 from fe.http.routes.types import Route
 from fe.http.server.addresses import client_address
+from fe.http.server.application import add_routes, new_application
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.limits import ConcurrencyLimit, Limited
@@ -236,12 +237,9 @@ async def _never_routed(route: Route, call: Call) -> ApiReply:
 
 def create_portal(portal: Portal) -> QuartTrio:
     """Build the application; `serve_http` puts the guard around it."""
-    app = QuartTrio("fe.portal", static_folder=None, template_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app = new_application("fe.portal", MAX_BODY_BYTES)
     pages = every_page(portal)
     app.request_class = request_class([page for page in pages if page.max_body_bytes > MAX_BODY_BYTES], MAX_BODY_BYTES)
-    app.url_map.merge_slashes = False
     running = app.extensions["fe"] = PortalApp(portal)
 
     def respond(reply: Reply) -> Response:
@@ -266,8 +264,7 @@ def create_portal(portal: Portal) -> QuartTrio:
 
         return view
 
-    for page in pages:
-        app.add_url_rule(page.path, page.name, view_of(page), methods=[page.method], strict_slashes=False)
+    add_routes(app, ((page.path, page.name, page.method, view_of(page)) for page in pages), strict_slashes=False)
     other = view_of(None)
 
     async def refuse(error: HTTPException) -> Response:

@@ -14,7 +14,7 @@ from fe.store.portal import standing, todo
 from fe.store.portal.standing import Unsettled
 from fe.store.portal.todo import Todo
 from fe.store.postgres.db import Conn
-from fe.store.records import certificates, recurring, sequences
+from fe.store.records import certificates, paper, recurring, sequences
 from fe.store.records.certificates import CertificateRecord
 from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.webhooks import endpoints
@@ -53,21 +53,24 @@ class CompanyState:
 
 async def read(conn: Conn, tenant_id: TenantId, person_id: PersonId, now: datetime, answer_days: int) -> CompanyState:
     """Read the state of a company as a person has left it: what was looked at before is not counted."""
-    seen_at = await standing.troubles_seen_at(conn, tenant_id, person_id)
+    kept = await standing.kept(conn, tenant_id, person_id, Environment.ECF)
     since = now - attention.LATELY
-    troubles = await standing.trouble(conn, tenant_id, since if seen_at is None else max(since, seen_at))
-    ranges = [one for of in Environment for one in await sequences.listed(conn, tenant_id, of)]
+    troubles = await standing.trouble(conn, tenant_id, since if kept.seen_at is None else max(since, kept.seen_at))
+    ranges = await sequences.of_all_environments(conn, tenant_id)
     month = YearMonth.of(local(now).date()).before
-    things = await todo.of_company(conn, tenant_id, Environment.ECF, month)
+    things = Todo(Environment.ECF, 0, None, month, 0)
+    if kept.has_received:
+        things = await todo.of_company(conn, tenant_id, Environment.ECF, month)
     in_use = await certificates.in_use(conn, tenant_id)
     found = attention.notices(
         in_use,
         ranges,
-        await endpoints.listed(conn, tenant_id),
+        await endpoints.listed(conn, tenant_id) if kept.has_endpoints else (),
         troubles,
         now,
         todo=things,
         answer_days=answer_days,
-        recurring=await recurring.notices(conn, tenant_id),
+        recurring=await recurring.notices(conn, tenant_id) if kept.has_recurring else (),
+        papers=(await paper.still_open(conn, tenant_id)).values() if kept.has_papers else (),
     )
     return CompanyState(found, troubles, things, in_use, ranges)

@@ -110,7 +110,7 @@ async def read(
         waiting_lines=await day_sums.lines(conn, tenant_id, environment, day, _WAITING) if waiting else (),
         refused=refused,
         refused_lines=await day_sums.lines(conn, tenant_id, environment, day, _NOT_SOLD) if refused else (),
-        unsigned=sum(not one.is_signed for one in still_open),
+        unsigned=sum(one.unsigned for one in still_open),
         is_cut=found is None,
     )
 

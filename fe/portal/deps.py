@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fe.accounts.openid import OpenId
+from fe.archiving.documents import ReceiptDocuments
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
@@ -13,6 +14,7 @@ from fe.issuing.submitting import Submitting
 from fe.limits import ConcurrencyLimit, DocumentQuota
 from fe.mail.relay import Relay
 from fe.monitoring.metrics import Metrics
+from fe.objects.storage import ObjectStore
 from fe.offload.pool import Apart
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
@@ -31,6 +33,8 @@ class Portal:
 
     settings: Settings
     db: Database
+    #: Reads documents, those of months that left the database from the archive.
+    documents: ReceiptDocuments
     #: Limits the lists that are read from `db`.
     lists: ConcurrencyLimit[TenantId]
     operators: Database | None
@@ -63,6 +67,8 @@ class Portal:
     relay: Relay | None = None
     #: Shares receipts with their buyers; None: no address is set for their page.
     sharing: Sharing | None = None
+    #: The archive's store; None: there is no archive.
+    archive: ObjectStore | None = None
     #: Why this process must not sign; then it is not ready either.
     clock_fault: ClockFault = no_fault
 

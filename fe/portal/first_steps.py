@@ -51,7 +51,7 @@ def first_steps(
         FirstStep(Text("A test receipt accepted", "Un comprobante de prueba aceptado"), f"{test}/new", is_tested),
         FirstStep(
             Text("Certification at the DGII", "Certificación en la DGII"),
-            f"{certification}/submissions",
+            "certification",
             certification in accepted,
         ),
         FirstStep(

@@ -48,10 +48,13 @@ class IssuerField:
 
 @cache
 def issuer_fields() -> tuple[IssuerField, ...]:
-    """Every field that a company may say of itself, in the order of the format."""
+    """Every field that a company may say of itself, in the order of the format; the province before its places."""
     header = next(each for each in described(Root.ECF, EcfType.CREDIT_FISCAL).children if each.name == "Encabezado")
     issuer = next(each for each in header.children if each.name == "Emisor")
-    return tuple(_field(each) for each in issuer.children if each.name not in _OF_RECEIPTS)
+    fields = [_field(each) for each in issuer.children if each.name not in _OF_RECEIPTS]
+    place = next(at for at, each in enumerate(fields) if each.name == "Municipio")
+    fields[place : place + 2] = fields[place + 1], fields[place]
+    return tuple(fields)
 
 
 def _field(element: Described) -> IssuerField:
@@ -78,7 +81,14 @@ def _locations(name: str) -> tuple[tuple[str, tuple[Code, ...]], ...]:
     provinces = tuple(code for code in GEOGRAPHY if code.value.endswith("0000"))
     if name == "Provincia":
         return (("", provinces),)
-    below = [code for code in GEOGRAPHY if not code.value.endswith("0000")]
+    named = {code.value: code.meaning for code in GEOGRAPHY}
+    # A seat, ..01, that is called as its municipality, ..00, would be there twice.
+    below = [
+        code
+        for code in GEOGRAPHY
+        if not code.value.endswith("0000")
+        and not (code.value.endswith("01") and named.get(f"{code.value[:4]}00") == code.meaning)
+    ]
     return tuple(
         (province.meaning, tuple(code for code in below if code.value[:2] == province.value[:2]))
         for province in provinces

@@ -31,6 +31,7 @@ ACTIONS = {
     "tenant create": "crear empresa",
     "tenant disable": "desactivar empresa",
     "tenant enable": "activar empresa",
+    "tenant erase": "borrar comprobantes de la empresa",
 }
 
 

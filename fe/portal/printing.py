@@ -11,7 +11,7 @@ from fe.portal.replies import Refused, Reply
 from fe.portal.visit import Visit
 from fe.printing import NotPrintable, PaperSize, PrintOptions, TooManyPages, pdf
 from fe.printing.settings import LAYOUTS
-from fe.store.records import print_settings
+from fe.store.records import modes, print_settings
 from fe.store.records.received import ReceivedRecord
 
 #: Seconds that a page waits for its turn in the pool.
@@ -38,7 +38,8 @@ async def printer_of_many(visit: Visit) -> Printer:
             ecf, fc = settings.authority_ecf_url, settings.authority_fc_url
             of_one = options.of_received(receipt.environment, ecf_host=ecf, fc_host=fc)
         else:
-            of_one = standing_as(options, receipt.status, receipt.environment, receipt.qr_code_url)
+            in_contingency = await modes.is_in_contingency(visit.portal.db, visit.tenant_id, receipt)
+            of_one = standing_as(options, receipt, in_contingency=in_contingency)
         try:
             return await visit.portal.printers.run(visit.tenant_id, pdf, xml, of_one)
         except (NotPrintable, TooManyPages):

@@ -24,6 +24,7 @@ class Badge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     statuses: dict[str, Badge]
     types: dict[EcfType, Text]
+    sequences: dict[EcfType, Text]
     roots: dict[Root, Text]
     fates: dict[NumberFate, Text]
     events: dict[EventKind, Text]
@@ -67,6 +68,12 @@ def kind_of(root: Root, ecf_type: EcfType | None) -> Text:
     if ecf_type is not None:
         return TYPES[ecf_type]
     return _READ.roots.get(root) or Text(root.value, root.value)
+
+
+def sequence_name(prefix: str, name: str = "") -> Text:
+    """Say which receipts a sequence numbers: `facturas de consumo (E32, Caja 2)`."""
+    of, which = _READ.sequences[EcfType(prefix[1:])], ", ".join(filter(None, (prefix, name)))
+    return Text(f"{of.en} ({which})", f"{of.es} ({which})")
 
 
 def event_words(kind: str) -> Text:

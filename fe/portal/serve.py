@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fe.accounts.openid import CALLBACK, OpenId
+from fe.archiving.documents import ReceiptDocuments
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings, origin_of, read_networks
 from fe.egress.configured import egress_from_settings
@@ -21,9 +22,11 @@ from fe.limits import WEBHOOK_QUOTA, DocumentQuota, QuotaLimits
 from fe.mail.configured import relay_from_settings
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
+from fe.objects.configured import archive_store
 from fe.offload.pool import Apart
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
+from fe.portal.notice_mailer import NoticeMailer
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
 from fe.queue.service_context import ServiceContext
@@ -55,6 +58,7 @@ def build_portal(
     return Portal(
         settings=settings,
         db=pools[PORTAL],
+        documents=ReceiptDocuments(pools[PORTAL], archive_store(settings), metrics),
         lists=list_limit(metrics),
         operators=pools.get(OPERATOR),
         wakeups=wakeups,
@@ -76,6 +80,7 @@ def build_portal(
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], new_holder(), clock),
         relay=relay_from_settings(settings),
         sharing=Sharing.from_settings(settings),
+        archive=archive_store(settings),
         clock_fault=clock_fault,
     )
 
@@ -110,6 +115,9 @@ async def run_portal(
     async with trio.open_nursery() as nursery:
         if portal.plans is not None:
             supervisor.start(nursery, "replay plans", portal.plans.run)
+        if portal.relay is not None:
+            mailer = NoticeMailer(portal.db, portal.relay, portal.clock, portal.url)
+            supervisor.start(nursery, "notice mails", mailer.run)
         await serve_http(
             create_portal(portal),
             listeners,

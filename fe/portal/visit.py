@@ -14,10 +14,12 @@ import structlog
 
 from fe.accounts import audited_changes
 from fe.accounts.audited_changes import Author
+from fe.archiving.documents import ArchiveAway, ArchiveDiffers
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Language, Text
+from fe.http.errors import describe
 from fe.http.paging import read_in_turn
-from fe.identifiers import TenantId
+from fe.identifiers import SubmissionId, TenantId
 from fe.portal.deps import Portal
 from fe.portal.forms import digest
 from fe.portal.replies import CHANGED_MEANWHILE, SENT_TWICE, Headers, Refused, Reply, not_found, redirect
@@ -79,6 +81,8 @@ class Company:
     may_answer: bool = False
     #: Why receipts of the page's environment do not go out now; None: they do.
     held: Text | None = None
+    #: Whether it is because the authority does not answer.
+    is_cut_off: bool = False
 
     @property
     def writes(self) -> bool:
@@ -175,6 +179,14 @@ class Visit:
     async def read(self, work: Callable[Concatenate[Conn, TenantId, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
         """Run `work(conn, tenant_id, ...)` as one statement that sees the company's rows alone."""
         return await self.portal.db.run_for(self.tenant_id, work, *a, **k)
+
+    async def documents(self, submission_id: SubmissionId) -> Mapping[str, bytes]:
+        """Return the documents of a receipt by kind, from the archive where they left the database. Raises Refused."""
+        try:
+            return await self.portal.documents.every(self.tenant_id, submission_id)
+        except (ArchiveAway, ArchiveDiffers) as error:
+            answer = describe(error)
+            raise Refused(answer.status, answer.message) from None
 
     async def read_list(
         self, work: Callable[Concatenate[Conn, TenantId, P], Awaitable[T]], *a: P.args, **k: P.kwargs

@@ -24,6 +24,7 @@ from fpdf.fonts import TTFFont
 
 from fe.ecf.qr_code import qr_code
 from fe.ecf.texts import Language
+from fe.printing.read import TooManyPages
 
 Align = Literal["left", "right", "center"]
 Color = tuple[float, float, float]
@@ -50,10 +51,6 @@ _INVISIBLE = re.compile(r"[^\S ]+")
 
 #: It reports every step of a subset as information.
 logging.getLogger("fontTools").setLevel(logging.WARNING)
-
-
-class TooManyPages(ValueError):
-    """The document has more pages than a receipt may have."""
 
 
 def clean(text: str) -> str:
@@ -261,6 +258,10 @@ class Canvas:
             modification_date=at,
             compress=True,
         )
+        return self.finish_alone()
+
+    def finish_alone(self) -> bytes:
+        """Return the bytes of a document without a file in it."""
         return bytes(self._pdf.output())
 
 

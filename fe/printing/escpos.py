@@ -8,7 +8,7 @@ from fe.printing.canvas import clean, qr_matrix
 from fe.printing.logo import Logo
 from fe.printing.options import PaperSize, PrintOptions
 from fe.printing.read import PrintedReceipt
-from fe.printing.ticket import Line, Pair, Picture, QrCode, Row, Words, ticket_rows
+from fe.printing.rows import Line, Pair, Picture, QrCode, Row, Words, ticket_rows
 
 #: Characters on a line of font A, and dots across.
 _PAPER = {PaperSize.ROLL_80: (48, 576), PaperSize.ROLL_58: (32, 384)}

@@ -10,6 +10,7 @@ _TABLES = tomllib.loads(data_text("printing/labels.toml"))
 
 #: By type of e-CF, by CodigoModificacion, and by mode of issue: the authority's own words.
 TITLES: Mapping[str, str] = _TABLES["titles"]
+PAPER_TITLES: Mapping[str, str] = _TABLES["paper_titles"]
 MODIFICATIONS: Mapping[str, str] = _TABLES["modifications"]
 LEGENDS: Mapping[str, str] = _TABLES["legends"]
 _EN, _ES = ({**_TABLES["fixed"], **_TABLES[language]} for language in ("en", "es"))

@@ -3,14 +3,16 @@
 import re
 from dataclasses import dataclass
 from io import BytesIO
+from typing import TYPE_CHECKING
 
-from fpdf import FPDF
-from fpdf.enums import ResourceAccessPolicy
 from lxml import etree
 from PIL import Image
 
 from fe.ecf.parse import MalformedXml, excerpt, parse_xml
 from fe.ecf.texts import LocalizedError, Text
+
+if TYPE_CHECKING:
+    from fpdf import FPDF  # takes long to import, so it is when something is drawn
 
 MAX_BYTES = 256 * 1024
 #: Each print draws an SVG anew, at some 4 ms a kilobyte.
@@ -81,8 +83,10 @@ class Logo:
         """Return the largest size of it within a box."""
         return (width, width / self.ratio) if width / self.ratio <= height else (height * self.ratio, height)
 
-    def draw(self, pdf: FPDF, x: float, y: float, width: float, height: float) -> None:
+    def draw(self, pdf: "FPDF", x: float, y: float, width: float, height: float) -> None:
         """Draw it on the page at hand."""
+        from fpdf.enums import ResourceAccessPolicy
+
         pdf.resource_access_policy = ResourceAccessPolicy.NONE
         # Without it, shapes outside of the viewBox would cover the watermark or the QR code.
         with pdf.rect_clip(x, y, width, height):
@@ -144,6 +148,8 @@ def _read_svg(data: bytes) -> Logo:
     ratio = _ratio(root)
     logo = Logo(etree.tostring(root), ratio, is_svg=True)
     _check_ratio(logo)
+    from fpdf import FPDF
+
     try:
         trial = FPDF(unit="pt", format=(100, 100))
         trial.add_page()

@@ -4,12 +4,10 @@ Every layout prints one of these records. Source of the content: authority.md#pr
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
-
-from lxml import etree
 
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.dates import read_day
@@ -26,7 +24,7 @@ from fe.ecf.summary import takes_summary
 from fe.ecf.taxes import AD_VALOREM, ADDITIONAL_TAXES, EXEMPT, RATES, SPECIFIC, VAT, VAT_PERCENT, Rates
 from fe.ecf.texts import Language
 from fe.ecf.totals import SHAPES, Adjustments, Tally, adjustments, is_rule_1007, says_included, without_vat
-from fe.printing.labels import MODIFICATIONS, TITLES
+from fe.printing.labels import MODIFICATIONS, PAPER_TITLES, TITLES
 
 _PLACES = {code.value: code.meaning_es for code in GEOGRAPHY}
 _UNITS = {code.value: code for code in UNITS}
@@ -35,6 +33,10 @@ _EXPIRING = frozenset(EcfType) - {EcfType.CONSUMER, EcfType.CREDIT_NOTE}
 
 class NotPrintable(ValueError):
     """The bytes are not a signed e-CF that can be printed."""
+
+
+class TooManyPages(ValueError):
+    """The document has more pages than a receipt may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,32 @@ class Modified:
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    """One row of totals. `words` is a text of the document or of table I; without it the row has the label `name`."""
+
+    name: str
+    amount: Decimal
+    words: str = ""
+    percent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """Amounts of a receipt or of a line in another currency; a line has no rate of its own."""
+
+    code: str
+    rate: Decimal | None
+    amounts: tuple[Amount, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One line. Its taxes and `net` (without ITBIS) are computed: the format has none of them."""
 
     number: int
     name: str
-    details: tuple[str, ...]
+    description: str
+    abroad: Currency | None
     exempt: bool
     quantity: Decimal
     unit: str
@@ -92,25 +114,6 @@ class Adjustment:
     is_discount: bool
     percent: Decimal | None
     amount: Decimal
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """One row of totals. `words` is a text of the document or of table I; without it the row has the label `name`."""
-
-    name: str
-    amount: Decimal
-    words: str = ""
-    percent: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Currency:
-    """Totals in another currency."""
-
-    code: str
-    rate: Decimal | None
-    totals: tuple[Amount, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,8 @@ class PrintedReceipt:
     code: str
     printed: Printed
     is_summarised: bool
+    #: Series B on paper: an NCF, no QR code, no security code, no signature.
+    is_paper: bool = False
 
     def url(self, environment: Environment, *, ecf: str, fc: str) -> str:
         """Return the address of the QR code."""
@@ -169,7 +174,17 @@ def read(signed_xml: bytes, language: Language = "es") -> PrintedReceipt:
     if not value or not value.strip():
         raise NotPrintable("the e-CF is not signed")
     with exact():
-        return _Reader(document, document.type, language).receipt(root, security_code("".join(value.split())))
+        code = security_code("".join(value.split()))
+        return _Reader(document, document.type, language).receipt(Printed.of(root), code)
+
+
+def read_paper(document: Document, ncf: str, expires: str, language: Language = "es") -> PrintedReceipt:
+    """Read the content of a receipt of series B, which has no signature. Raises NotPrintable."""
+    if document.root is not Root.ECF or document.type is None:
+        raise NotPrintable("only the content of an e-CF has a printed form")
+    with exact():
+        receipt = _Reader(document, document.type, language).receipt(Printed(False, "", None, ncf, "", "", ""), "")
+    return replace(receipt, title=PAPER_TITLES[document.type], expires=expires, is_paper=True, deferred=False)
 
 
 class _Reader:
@@ -181,13 +196,12 @@ class _Reader:
         self._totals = section(self._header, "Totales")
         self._id = section(self._header, "IdDoc")
 
-    def receipt(self, root: etree._Element, code: str) -> PrintedReceipt:
+    def receipt(self, printed: Printed, code: str) -> PrintedReceipt:
         issuer = section(self._header, "Emisor")
         issued = text(issuer, "FechaEmision") or ""
         day = read_day(issued)
         summarised = day is not None and takes_summary(self._document, on=day)
         items = tuple(self._items(issued))
-        printed = Printed.of(root)
         return PrintedReceipt(
             type=self._type,
             title=TITLES[self._type],
@@ -218,11 +232,12 @@ class _Reader:
 
     def _issuer(self, issuer: Fields) -> Party:
         phones = _list(section(issuer, "TablaTelefonoEmisor"), "TelefonoEmisor")
-        contact = (", ".join(phones), text(issuer, "CorreoEmisor"), text(issuer, "WebSite"))
         lines = (
             text(issuer, "DireccionEmisor"),
             _place(issuer, "Municipio", "Provincia"),
-            " · ".join(filter(None, contact)),
+            ", ".join(phones),
+            text(issuer, "CorreoEmisor"),
+            text(issuer, "WebSite"),
         )
         return Party(
             rnc=text(issuer, "RNCEmisor") or "",
@@ -307,7 +322,8 @@ class _Reader:
             yield Item(
                 number=place,
                 name=text(item, "NombreItem") or "",
-                details=tuple(_details(item, currency)),
+                description=text(item, "DescripcionItem") or "",
+                abroad=_abroad(item, currency),
                 exempt=k == EXEMPT,
                 quantity=number(item.get("CantidadItem")) or ZERO,
                 unit=self._unit(whole(item, "UnidadMedida")),
@@ -454,15 +470,10 @@ def _additional(totals: Fields) -> Iterator[Amount]:
         yield Amount("additional", stated)
 
 
-def _details(item: Fields, currency: str) -> Iterator[str]:
-    description = text(item, "DescripcionItem")
-    if description:
-        yield description
+def _abroad(item: Fields, currency: str) -> Currency | None:
     other = section(item, "OtraMonedaDetalle")
-    price, value = number(other.get("PrecioOtraMoneda")), number(other.get("MontoItemOtraMoneda"))
-    if price is not None or value is not None:
-        shown = (show(one) for one in (price, value) if one is not None)
-        yield f"{currency} " + " · ".join(shown)
+    found = tuple(_amounts(other, {"PrecioOtraMoneda": "price", "MontoItemOtraMoneda": "value"}))
+    return Currency(currency, None, found) if found else None
 
 
 def _as_summary(printed: Printed) -> Printed:

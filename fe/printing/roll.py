@@ -7,7 +7,7 @@ from fe.printing.labels import label
 from fe.printing.logo import Logo
 from fe.printing.options import FiscalStanding, PaperSize, PrintOptions
 from fe.printing.read import PrintedReceipt
-from fe.printing.ticket import Line, Pair, Picture, QrCode, Row, Tone, Words, ticket_rows
+from fe.printing.rows import Line, Pair, Picture, QrCode, Row, Tone, Words, ticket_rows
 
 #: Paper and printable width in millimetres, and the size of usual text.
 _PAPER = {PaperSize.ROLL_80: (80.0, 72.0, 8.6), PaperSize.ROLL_58: (58.0, 48.0, 7.6)}

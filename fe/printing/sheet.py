@@ -1,6 +1,6 @@
 """The receipt on sheets: letter and A4. One grid of columns, figures aligned right, the QR code lower left."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from fe.printing.labels import label
 from fe.printing.logo import Logo
 from fe.printing.options import MAX_FOOTER_LINES, FiscalStanding, PaperSize, PrintOptions
 from fe.printing.read import Adjustment, Amount, Item, PrintedReceipt, page_sums, show, show_quantity
-from fe.printing.ticket import adjustment_words, standing_note
+from fe.printing.rows import adjustment_words, currency_words, standing_note
 
 SIZES = {PaperSize.LETTER: (612.0, 792.0), PaperSize.A4: (595.28, 841.89)}
 _QUIET = 3 * MILLIMETRE
@@ -136,7 +136,7 @@ class Sheet:
             y += 14
             frame.add(box + 12, y, line, 12, bold=True, ink=self._accent)
         y += 17
-        frame.add(box + 12, y, f"{self._words('e_ncf')}:", 9, ink=GREY)
+        frame.add(box + 12, y, f"{self._words('ncf' if receipt.is_paper else 'e_ncf')}:", 9, ink=GREY)
         frame.add(self._right - 12, y, receipt.e_ncf, 13, bold=True, align="right")
         if receipt.expires:
             y += 14
@@ -280,7 +280,7 @@ class Sheet:
         for line in canvas.wrap(name, size, description.width, most=_MOST):
             y += leading
             frame.add(description.x, y, line, size)
-        for text in (*self._adjusted(item), *item.details):
+        for text in (*self._adjusted(item), *self._details(item)):
             fit = max(int((self._room - 3.6 - y) / (leading - 1)), 1)
             for line in canvas.wrap(text, size - 1.2, description.width, most=min(fit, 14)):
                 y += leading - 1
@@ -295,6 +295,12 @@ class Sheet:
             bottom = max(bottom, y)
         frame.height = bottom + 3.6
         return frame
+
+    def _details(self, item: Item) -> Iterator[str]:
+        if item.description:
+            yield item.description
+        if item.abroad is not None:
+            yield currency_words(item.abroad, self._words)
 
     def _make_adjustment(self, one: Adjustment) -> _Frame:
         """A row of the table: there may be 20, more than the totals have room for."""
@@ -362,7 +368,7 @@ class Sheet:
             rate = "" if currency.rate is None else show_quantity(currency.rate)
             y += 11
             frame.add(x, y, self._words("in_currency", currency=currency.code, rate=rate), 8.2, bold=True)
-            for one in currency.totals:
+            for one in currency.amounts:
                 y += 10.6
                 frame.add(x, y, f"{self._words(one.name)} {currency.code}:", 8, ink=GREY)
                 frame.add(x + wide, y, show(one.amount), 8, align="right")
@@ -456,11 +462,12 @@ class Sheet:
         frame = self._totals if is_last else self._subtotals(first, last)
         base = self._high - 30
         qr = base - 40 - _QR
-        with canvas.block("Figure", self._words("qr")):
-            canvas.qr(self._left + _QUIET, qr, _QR, self._url)
-        with canvas.block():
-            canvas.text(self._left + _QUIET, base - 26, f"{self._words('code')}: {receipt.code}", 8.4)
-            canvas.text(self._left + _QUIET, base - 15, f"{self._words('signed')}: {receipt.signed}", 8.4)
+        if not receipt.is_paper:
+            with canvas.block("Figure", self._words("qr")):
+                canvas.qr(self._left + _QUIET, qr, _QR, self._url)
+            with canvas.block():
+                canvas.text(self._left + _QUIET, base - 26, f"{self._words('code')}: {receipt.code}", 8.4)
+                canvas.text(self._left + _QUIET, base - 15, f"{self._words('signed')}: {receipt.signed}", 8.4)
         top = base - 40 - max(frame.height, _QR) + 2
         if frame.height < _QR:
             top = qr - 2

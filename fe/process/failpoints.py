@@ -35,6 +35,10 @@ POINTS = (
     "voiding",  # the intent to void numbers is committed, no byte sent
     "voided",  # the authority has answered a voiding, nothing booked
     "mailed",  # the relay has taken a mail, nothing booked
+    "packing",  # an archive package is planned, nothing of it is made
+    "packed",  # its digests are committed, nothing is uploaded
+    "uploaded",  # the store has its manifest (first arrival) or all of it, and it was not read back
+    "archived",  # it is marked as stored
     "acknowledged",  # what a supplier sent and its acknowledgement are committed, not yet answered
 )
 

@@ -22,6 +22,8 @@ KEY_ENCRYPTION_KEY = (
 #: Variables that child processes must not inherit.
 SECRETS = (
     "FE_API_KEY_PEPPER",
+    "FE_ARCHIVE_KEY",
+    "FE_ARCHIVE_SECRET_KEY",
     "FE_AUTHORITY_STATUS_KEY",
     "FE_DATABASE_URL",
     "FE_DATABASE_NEAR",

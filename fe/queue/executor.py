@@ -86,13 +86,15 @@ class Executor(Generic[W]):
         self._wake_from = 0
         #: At the last claim more was due than there were free slots: handed-over rows must not overtake it.
         self._is_behind = False
+        #: Lanes whose gate was shut at the last claim: rows wait there that handed-over ones must not overtake.
+        self._shut: set[Lane] = set()
         self._is_open = False
         self._handover = Handover(
             stage,
             tools,
             self._in_flight,
             self._breaker,
-            takes_any=self._takes_any,
+            takes=self._takes,
             has_ended=lambda: self._is_stopping or not self._is_open,
             begin=self._begin,
             give_up=self._give_up,
@@ -114,14 +116,16 @@ class Executor(Generic[W]):
                     nursery.start_soon(self._listen_for_the_end, stopping)
                     nursery.start_soon(self._handover.run)
                     self._is_open, self.results.next_stages[stage.name] = True, self._handover
-                    await self._keep_claiming()
-                    for work in self._handover.take_all():
-                        self._give_up(work)
-                    while self._in_flight.count():
-                        await self._sleep()
-                    nursery.cancel_scope.cancel()
+                    try:
+                        await self._keep_claiming()
+                        for work in self._handover.take_all():
+                            self._give_up(work)
+                        while self._in_flight.count():
+                            await self._sleep()
+                        nursery.cancel_scope.cancel()
+                    finally:
+                        self._is_open = False  # here: a row may still be handed over when the nursery takes no task
             finally:
-                self._is_open = False
                 if self.results.next_stages.get(stage.name) is self._handover:
                     del self.results.next_stages[stage.name]
                 for work in self._handover.take_all():
@@ -227,8 +231,10 @@ class Executor(Generic[W]):
     async def _claim(self) -> Found[W]:
         stage, tools = self._stage, self._tools
         max_rows = 1 if self._breaker.is_open else self._room_ahead()
+        shut = {lane for lane in stage.lanes if tools.gate(lane, stage.slots) <= 0}
         try:
-            if trio.current_time() >= self._floors_until:
+            # Rows of a lane that opened again may be due since a moment before its floor (circuits.close_circuit).
+            if trio.current_time() >= self._floors_until or self._shut - shut:
                 self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
                 self._floors_until = trio.current_time() + _FLOORS_SECONDS
             found = await tools.db.run(
@@ -239,6 +245,7 @@ class Executor(Generic[W]):
             await self._pause(due=False, slot=False, max_seconds=tools.spread.uniform(0.5, 1.5))
             return Found(capacity_left=True)  # unknown what is due: claim again without the poll
         self._away.succeeded()
+        self._shut = shut
         if found.works:
             self._breaker.probing()
         return found
@@ -258,8 +265,10 @@ class Executor(Generic[W]):
 
     # --- Rows handed over by the stage before -------------------------------------------------------------------------
 
-    def _takes_any(self) -> bool:
-        return self._is_open and not (self._is_stopping or self._is_behind or self._breaker.is_open)
+    def _takes(self, lane: Lane) -> bool:
+        if self._is_stopping or self._is_behind or self._breaker.is_open or lane in self._shut:
+            return False
+        return self._is_open
 
     def _begin(self, work: W) -> None:
         """Try a row that has a slot; give it back if this stage has ended."""

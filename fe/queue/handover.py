@@ -18,8 +18,8 @@ from fe.queue.stage_breaker import StageBreaker
 class Handover:
     """Takes rows over for one stage; a `NextStage` (result_writer.py).
 
-    `takes_any`: whether the stage takes rows now. `has_ended`: whether it starts no more. `begin` tries a row that has
-    a slot; `give_up` gives back a held one; `slot_is_free` is called when a reserved slot stays unused.
+    `takes`: whether the stage takes rows of a lane now. `has_ended`: whether it starts no more. `begin` tries a row
+    that has a slot; `give_up` gives back a held one; `slot_is_free` is called when a reserved slot stays unused.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Handover:
         in_flight: InFlight,
         breaker: StageBreaker,
         *,
-        takes_any: Callable[[], bool],
+        takes: Callable[[Any], bool],
         has_ended: Callable[[], bool],
         begin: Callable[[Any], None],
         give_up: Callable[[Any], None],
@@ -39,7 +39,7 @@ class Handover:
         self._tools = tools
         self._in_flight = in_flight
         self._breaker = breaker
-        self._takes_any = takes_any
+        self._takes = takes
         self._has_ended = has_ended
         self._begin = begin
         self._give_up = give_up
@@ -65,7 +65,7 @@ class Handover:
 
     def may_take(self, work: Any, after: timedelta) -> bool:
         """Whether there is a slot for the row now, or room to hold it."""
-        if not self._takes_any() or self._tools.gate(work.lane, self._stage.slots) <= 0:
+        if not self._takes(work.lane) or self._tools.gate(work.lane, self._stage.slots) <= 0:
             return False
         return self._has_slot(work, after) or self._delayed.has_capacity()
 

@@ -126,9 +126,9 @@ class Reception:
             facts=assessed.facts if reason is AckReason.RECEIVED else None,
         )
         counts = await self.db.run_for(receiver.tenant_id, received.keep, said)
-        if counts != signed:
-            await self.db.confirm()
-        elif said.facts is not None:
+        if counts != signed:  # what was said before is perhaps not on the standby
+            counts = await self.db.confirmed_for(receiver.tenant_id, received.keep, said)
+        if counts == signed and said.facts is not None:
             await self._keep_facts(receiver, said.received_id, said.facts)
         failpoints.reached("acknowledged")
         if counts is not None:
@@ -155,7 +155,7 @@ class Reception:
         if accepted is None:
             # One answer for both, so that a stranger cannot find out which numbers there are.
             raise ApprovalRefused("there is no accepted e-CF of this number for this buyer")
-        kept = await self.db.run_for(
+        kept = await self.db.confirmed_for(
             receiver.tenant_id,
             buyer_approvals.keep,
             accepted,
@@ -165,15 +165,12 @@ class Reception:
             document=raw,
             at=now,
         )
-        await self.db.confirm()
         if not kept:
             raise ApprovalRefused("this contradicts what was said of this e-CF before")
 
     async def _said(self, receiver: Receiver, digest: bytes, reason: AckReason) -> bytes | None:
-        said = await self.db.run_for(receiver.tenant_id, received.said_about, receiver.environment, digest, int(reason))
-        if said is not None:  # signed, and perhaps not on the standby
-            await self.db.confirm()
-        return said
+        about = receiver.environment, digest, int(reason)
+        return await self.db.confirmed_for(receiver.tenant_id, received.said_about, *about)
 
     async def _is_received(self, receiver: Receiver, assessed: Assessment) -> bool:
         heading = assessed.heading

@@ -5,8 +5,9 @@ from fe.ecf.certificate import holder_id
 from fe.ecf.identity import e_ncf
 from fe.ecf.problems import Severity
 from fe.ecf.trust import check_certificate
-from fe.simulator.examine import Examined
-from fe.simulator.reception import Refusal, journal, receive_document
+from fe.simulator.examine import DocumentFacts, Examined
+from fe.simulator.ledger import FiledApproval
+from fe.simulator.reception import Refusal, journal, named_by, receive_document
 from fe.simulator.replies import AuthorityReply
 from fe.simulator.settings import AnswerForm
 from fe.simulator.state import AuthorityCall, AuthorityState
@@ -25,15 +26,23 @@ _TAKE_APPROVAL = frozenset(
 
 async def receive_approval(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 9: approved or refused at once; 400 goes with a refusal."""
+    refused, facts = None, DocumentFacts("")
     try:
         _, examined = await receive_document(state, call)
+        facts = examined.facts
         _check(state, call, examined)
     except Refusal as refusal:
-        journal(state, call, status=400, verdict={"codigo": 2, "estado": "Rechazado"}, refused=refusal.text)
-        return _reply(state, [refusal.text], "Aprobacion Comercial Rechazada.", 2)
-    facts = examined.facts
-    approved = {"codigo": 1, "estado": "Aceptado"}
-    journal(state, call, status=200, verdict=approved, issuer=facts.issuer, eNCF=facts.e_ncf)
+        refused = refusal.text
+    # An approval that cannot be read is its sender's, by the file name.
+    buyer = facts.buyer or named_by(call.part)[0]
+    verdict = {"codigo": 1, "estado": "Aceptado"} if refused is None else {"codigo": 2, "estado": "Rechazado"}
+    more = {"issuer": facts.issuer, "eNCF": facts.e_ncf} if refused is None else {"refused": refused}
+    journal(state, call, status=200 if refused is None else 400, verdict=verdict, buyer=buyer, **more)
+    state.ledger.approvals.append(
+        FiledApproval(call.environment, facts.issuer or "", buyer, facts.e_ncf or "", refused is None, call.now)
+    )
+    if refused is not None:
+        return _reply(state, [refused], "Aprobacion Comercial Rechazada.", 2)
     return _reply(state, ["Aprobación Comercial recibida."], "Aprobación Comercial Aprobada.", 1)
 
 

@@ -148,10 +148,37 @@ class Voided:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class FiledApproval:
+    """A commercial approval that was answered."""
+
+    environment: Environment
+    issuer: str
+    buyer: str
+    e_ncf: str
+    is_accepted: bool
+    received_at: datetime
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "FiledApproval":
+        """Read it from its journal record; what is missing in a refused one is empty."""
+        return cls(
+            Environment(record["environment"]),
+            record.get("issuer") or "",
+            record.get("buyer") or "",
+            record.get("eNCF") or "",
+            record["verdict"]["codigo"] == 1,
+            datetime.fromisoformat(record["at"]),
+        )
+
+
 class Ledger:
-    """Documents received and ranges voided. Write the journal before adding."""
+    """Documents and approvals received, and ranges voided. Write the journal before adding."""
 
     def __init__(self) -> None:
+        self.approvals: list[FiledApproval] = []
+        #: Full invoices below the threshold that were uploaded by hand: issuer and number, and when.
+        self.uploads: dict[tuple[str, str], datetime] = {}
         self._filed: dict[tuple[Environment, str, str], list[Filed]] = {}
         self._tracks: dict[str, Filed] = {}
         self._voided: dict[tuple[Environment, str, EcfType], list[Voided]] = {}

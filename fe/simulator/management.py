@@ -8,12 +8,13 @@ from typing import Any
 from fe.ecf.catalogue import Environment
 from fe.ecf.identity import e_ncf
 from fe.ecf.parse import MalformedJson, parse_json
-from fe.simulator.certification import counters
+from fe.simulator.certification import counters, upload
 from fe.simulator.connection import FaultyConnection
 from fe.simulator.exchange import RawAnswer, RawRequest
 from fe.simulator.faults import FaultWindow, Script
 from fe.simulator.fields import BadRecord
 from fe.simulator.injected_faults import read_order, show_plan, show_script, show_window
+from fe.simulator.reception import Refusal
 from fe.simulator.registry import KINDS
 from fe.simulator.replies import JSON
 from fe.simulator.state import AuthorityState
@@ -46,6 +47,7 @@ class Management:
             ("POST", "reset"): self._reset,
             ("GET", "counterparty"): lambda _: {"heard": [each.to_record() for each in state.deliveries]},
             ("GET", "certification"): self._certification,
+            ("POST", "certification"): self._upload,
             ("GET", "supplier"): lambda _: self._supplier.describe(),
             **{("POST", path): self._registering(kind) for kind, path in KINDS.items()},
         }
@@ -145,6 +147,14 @@ class Management:
         if not (issuer := request.query.get("issuer", "").strip()):
             raise Wrong("name the issuer: ?issuer=RNC")
         return counters(state.ledger, issuer, state.now(), state.settings.certification_lag)
+
+    def _upload(self, request: RawRequest) -> Any:
+        """A full invoice below the threshold, its XML as the body: what a person uploads in the portal."""
+        try:
+            issuer, number = upload(self._state, request.body)
+        except Refusal as refused:
+            raise Wrong(refused.text) from None
+        return {"issuer": issuer, "eNCF": number}
 
     # --- What is to go wrong ---
 

@@ -139,6 +139,7 @@ _ROUTES = (
     ),
 )
 _BY_PATH = {route.path: route for route in _ROUTES}
+_BY_OPERATION = {route.operation: route for route in _ROUTES}
 
 #: The status services have no environment in their path.
 _STATUS_BY_PATH = {
@@ -211,6 +212,11 @@ _WHERE: dict[Availability, dict[SimulatedOperation, frozenset[Environment]]] = {
     Availability.V1_7: {**_NOT_IN_CERTIFICATION, **_COUNTERPARTY},
     Availability.EVERYWHERE: {},
 }
+
+
+def route_of(operation: SimulatedOperation) -> ServiceRoute:
+    """The address of an operation that has an environment."""
+    return _BY_OPERATION[operation]
 
 
 def find_route(

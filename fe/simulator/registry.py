@@ -1,4 +1,4 @@
-"""The authority's registries: taxpayers, authorised ranges, delegations and trusted certification bodies.
+"""The authority's registries: taxpayers, authorised ranges, delegations, trusted certification bodies and revocations.
 
 All of them may be empty, and an empty one is not enforced. Taxpayers, delegations and trust roots are enforced for all
 as soon as there is one; ranges for an issuer in an environment as soon as it has one there.
@@ -6,7 +6,7 @@ as soon as there is one; ranges for an issuer in an environment as soon as it ha
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,8 @@ class Registry:
         self.ranges: dict[tuple[str, EcfType], list[Range]] = {}
         self.delegations: dict[str, set[str]] = {}
         self.roots: list[x509.Certificate] = []
+        #: By the SHA-256 of a certificate: the moment from which its signatures are worth nothing.
+        self.revocations: dict[str, datetime] = {}
         self._issuers_with_ranges: set[tuple[Environment | None, str]] = set()
 
     def apply(self, kind: str, record: Mapping[str, Any]) -> None:
@@ -121,19 +123,37 @@ class Registry:
         except ValueError:
             raise BadRecord("pem holds no certificate that can be read") from None
 
+    def _add_revocation(self, fields: Fields) -> None:
+        certificate, since = fields.text("certificate"), fields.text("since")
+        fields.done()
+        try:
+            moment = datetime.fromisoformat(since)
+        except ValueError:
+            raise BadRecord("since is no moment such as 2026-11-28T10:00:00-04:00") from None
+        if moment.tzinfo is None:
+            raise BadRecord("since has no zone, such as -04:00")
+        self.revocations[certificate] = moment
+
 
 _READERS: dict[str, Callable[[Registry, Fields], None]] = {
     "taxpayer": Registry._add_taxpayer,
     "range": Registry._add_range,
     "delegation": Registry._add_delegation,
     "root": Registry._add_root,
+    "revocation": Registry._add_revocation,
 }
 #: The kinds of record, and under which key a world file lists them.
-KINDS = {"taxpayer": "taxpayers", "range": "ranges", "delegation": "delegations", "root": "roots"}
+KINDS = {
+    "taxpayer": "taxpayers",
+    "range": "ranges",
+    "delegation": "delegations",
+    "root": "roots",
+    "revocation": "revocations",
+}
 
 
 def load_world(path: Path, registry: Registry) -> None:
-    """Fill `registry` from a JSON file `{"taxpayers": [...], "ranges": [...], "delegations": [...], "roots": [...]}`.
+    """Fill `registry` from a JSON file of lists, `{"taxpayers": [...], "ranges": [...]}`, each under its key of KINDS.
 
     Every key may be missing; raises BadRecord, MalformedJson and OSError.
     """

@@ -14,7 +14,7 @@ from fe.requested_outcome import Simulation
 from fe.simulator.exchange import RawRequest
 from fe.simulator.faults import Fault, FaultKind, Faults
 from fe.simulator.journal import Journal, open_journal
-from fe.simulator.ledger import Filed, Ledger, Voided
+from fe.simulator.ledger import Filed, FiledApproval, Ledger, Voided
 from fe.simulator.multipart import Part
 from fe.simulator.operations import ServiceRoute, SimulatedOperation
 from fe.simulator.recorder import RecordedDelivery
@@ -102,8 +102,12 @@ class AuthorityState:
                 case "document":
                     if record.get("document") is not None:
                         self.ledger.file(Filed.from_record(record))
+                    elif record["operation"] == SimulatedOperation.COMMERCIAL_APPROVAL and record.get("verdict"):
+                        self.ledger.approvals.append(FiledApproval.from_record(record))
                     for voided in record.get("voided", ()):
                         self.ledger.void(Voided.from_record(record, voided))
+                case "upload":
+                    self.ledger.uploads[record["issuer"], record["eNCF"]] = datetime.fromisoformat(record["at"])
                 case kind if kind in KINDS:
                     self.registry.apply(kind, record["record"])
         secret = secrets.token_bytes(32) if secret is None else secret

@@ -6,8 +6,7 @@ certificate (`GET /supplier` of the management port).
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
-from enum import StrEnum
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.authority.multipart import xml_form
-from fe.ecf.autofill import autofill
-from fe.ecf.build import build
+from fe.certification.reception_samples import SupplierSample, make_receipt
 from fe.ecf.certificate import Credential
-from fe.ecf.dates import local, show_day
-from fe.ecf.document import read_payload
 from fe.ecf.identity import e_ncf, tax_id
 from fe.ecf.parse import parse_json, parse_xml
 from fe.ecf.selfmade import self_made
@@ -32,30 +28,8 @@ _ISSUER = {
     "RazonSocialEmisor": "Proveedora Simulada SRL",
     "DireccionEmisor": "Calle del Simulador 1",
 }
-_OTHER_BUYER = "131880657"
 _SECONDS = 30.0
 _MAX_TIMES = 10
-
-
-class SupplierSample(StrEnum):
-    """A receipt to send, and the acknowledgement it should get."""
-
-    GOOD = "good"
-    BAD_FORMAT = "bad-format"
-    BAD_SIGNATURE = "bad-signature"
-    OTHER_BUYER = "other-buyer"
-    CONSUMER = "consumer"
-
-    @property
-    def expected(self) -> str:
-        """`Estado`, and after a slash the reason."""
-        return {
-            SupplierSample.GOOD: "0",
-            SupplierSample.BAD_FORMAT: "1/1",
-            SupplierSample.BAD_SIGNATURE: "1/2",
-            SupplierSample.OTHER_BUYER: "1/4",
-            SupplierSample.CONSUMER: "1/1",
-        }[self]
 
 
 class Supplier:
@@ -100,34 +74,12 @@ class Supplier:
         self._sent += 1
         kind = "32" if sample == SupplierSample.CONSUMER else "31"
         number = number or f"E{kind}{self._sent:010}"
-        document = self._make(SupplierSample(sample), rnc, number)
-        answers = await _send(url.rstrip("/"), document, number, Signer(self.credential), times)
+        signer = Signer(self.credential)
+        document = make_receipt(
+            SupplierSample(sample), signer, issuer=_ISSUER, buyer=rnc, number=number, now=self._now()
+        )
+        answers = await _send(url.rstrip("/"), document, number, signer, times)
         return {"eNCF": number, "document": b64encode(document).decode(), "answers": answers}
-
-    def _make(self, sample: SupplierSample, rnc: str, number: str) -> bytes:
-        now = self._now()
-        buyer = _OTHER_BUYER if sample is SupplierSample.OTHER_BUYER else rnc
-        line = {
-            "IndicadorFacturacion": "1",
-            "NombreItem": "Servicio",
-            "IndicadorBienoServicio": "2",
-            "CantidadItem": "1",
-            "PrecioUnitarioItem": "100.00",
-        }
-        payload = {
-            "Encabezado": {
-                "IdDoc": {"eNCF": number, "TipoIngresos": "01", "TipoPago": "1"},
-                "Emisor": {"FechaEmision": show_day(local(now).date())},
-                "Comprador": {"RNCComprador": buyer, "RazonSocialComprador": "Receptora SRL"},
-            },
-            "DetallesItems": {"Item": [line]},
-        }
-        expiry = date(now.year + 1, 12, 31)
-        root = build(autofill(read_payload(payload), issuer=_ISSUER, expiry=expiry, now=now))
-        if sample is SupplierSample.BAD_FORMAT:
-            root[0].append(root.makeelement("NoExiste"))
-        signed = Signer(self.credential).sign(root).xml
-        return signed.replace(b">Servicio<", b">Otra cosa<") if sample is SupplierSample.BAD_SIGNATURE else signed
 
 
 async def _send(url: str, document: bytes, number: str, signer: Signer, times: int) -> list[dict[str, Any]]:

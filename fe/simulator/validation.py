@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from cryptography.hazmat.primitives.hashes import SHA256
+
 from fe.authority.estado import Estado
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.certificate import holder_id
-from fe.ecf.dates import local, read_day
+from fe.ecf.dates import local, read_day, read_moment
 from fe.ecf.identity import ENcf, e_ncf
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.thresholds import consumer_in_full
@@ -83,10 +85,15 @@ def _certificate(case: ReceivedDocument) -> list[Ground]:
     certificate = case.examined.certificate
     if certificate is None:
         return []
-    return [
+    found = [
         Ground(RejectionReason.CERTIFICATE, f"El certificado con que se firmó es inválido: {objection.message}.")
         for objection in check_certificate(certificate, roots=case.registry.trusted, at=case.now)
     ]
+    revoked = case.registry.revocations.get(certificate.fingerprint(SHA256()).hex())
+    signed = read_moment(case.examined.facts.signed_at or "")
+    if revoked is not None and (signed is None or signed >= revoked):
+        found.append(Ground(RejectionReason.CERTIFICATE, "El certificado con que se firmó estaba revocado."))
+    return found
 
 
 def _delegation(case: ReceivedDocument) -> list[Ground]:

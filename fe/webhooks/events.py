@@ -45,6 +45,10 @@ def _about(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
         return {"certificate": {"id": f"{_ID}5", "user": None, "expiresAt": iso(at + timedelta(days=10))}}
     if kind in (WebhookEvent.RECURRING_PREVIEW, WebhookEvent.RECURRING_HELD):
         return {"recurring": _recurring(kind, at)}
+    if kind in (WebhookEvent.AUTHORITY_DOWN, WebhookEvent.AUTHORITY_UP):
+        until = None if kind is WebhookEvent.AUTHORITY_DOWN else iso(at)
+        about = {"environment": Environment.TESTECF, "host": "ecf", "since": iso(at - timedelta(minutes=12))}
+        return {"authority": {**about, "until": until}}
     return {
         "sequence": {
             "environment": Environment.TESTECF,

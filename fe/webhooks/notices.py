@@ -13,6 +13,7 @@ from fe.clock import iso
 from fe.ecf.json_text import write_json
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
+from fe.store.records.authority_state import OutageNotice
 from fe.store.records.sequences import sequence_key
 from fe.store.webhooks.ending import EndingCertificate, EndingSequence
 
@@ -73,6 +74,19 @@ def of_certificate(certificate: EndingCertificate, now: datetime) -> Iterator[No
     }
     about = f"{certificate.certificate_id}/{days} days"
     yield _notice(certificate.tenant_id, None, WebhookEvent.CERTIFICATE_EXPIRING, about, shown, now)
+
+
+def of_outage(outage: OutageNotice, now: datetime) -> Notice:
+    """Return the notice of an outage of the authority, or of its end."""
+    shown = {
+        "authority": {
+            "environment": outage.environment,
+            "host": outage.host,
+            "since": iso(outage.began_at),
+            "until": None if outage.ended_at is None else iso(outage.ended_at),
+        }
+    }
+    return _notice(outage.tenant_id, outage.environment, outage.kind, outage.about, shown, now)
 
 
 def _passed(end: datetime, thresholds: tuple[int, ...], now: datetime) -> int | None:

@@ -12,6 +12,10 @@ from fe.workbooks.cells import fold
 
 #: The column that says which rows are one receipt.
 KEY = "Comprobante"
+#: The column that names the sequence that gives the number.
+SEQUENCE = "sequence"
+#: Columns that are no fields of a document.
+BESIDE = (KEY, SEQUENCE)
 TYPE = "Encabezado.IdDoc.TipoeCF"
 LINE = "DetallesItems.Item"
 #: Each row may say one form of payment of its receipt.

@@ -16,7 +16,19 @@ from fe.ecf.problems import Problem
 from fe.ecf.schema.model import ValueForm
 from fe.ecf.texts import Text
 from fe.workbooks.cells import BadCell, Style, code_of, day_of, fold, number_of, style_of, text_of
-from fe.workbooks.columns import COLUMNS, IGNORED, KEY, LINE, PAID, TYPE, any_field, by_heading, fields_of
+from fe.workbooks.columns import (
+    BESIDE,
+    COLUMNS,
+    IGNORED,
+    KEY,
+    LINE,
+    PAID,
+    SEQUENCE,
+    TYPE,
+    any_field,
+    by_heading,
+    fields_of,
+)
 from fe.workbooks.tables import BOUNDS, Bounds, Cell, ReadSheet, ReadTable, UnreadableWorkbook, read_table
 
 #: Rows in which the headings are looked for, and how many of them there must be.
@@ -45,7 +57,7 @@ class RowFault:
 
 @dataclass(frozen=True, slots=True)
 class ReadReceipt:
-    """A receipt of a file, to be numbered by the sequence `prefix`.
+    """A receipt of a file, to be numbered by a sequence of `prefix`: that of the name `sequence`, if it says one.
 
     `key` is the user's own, or made from the digest and the row.
     """
@@ -56,6 +68,7 @@ class ReadReceipt:
     prefix: str | None
     payload: bytes
     faults: tuple[RowFault, ...]
+    sequence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +112,14 @@ _MOST_REPEATED = 20
 
 def _repeated(receipts: Sequence[ReadReceipt]) -> str:
     """Name the rows without a key whose receipt an earlier row has, too."""
-    seen: set[bytes] = set()
+    seen: set[tuple[bytes, str | None]] = set()
     rows = []
     for one in receipts:
         if one.is_own_key or one.faults:
             continue
-        if one.payload in seen:
+        if (one.payload, one.sequence) in seen:
             rows.append(one.rows[0])
-        seen.add(one.payload)
+        seen.add((one.payload, one.sequence))
     more = ", …" if len(rows) > _MOST_REPEATED else ""
     return ", ".join(map(str, rows[:_MOST_REPEATED])) + more
 
@@ -228,7 +241,7 @@ def _grouped(headed: HeadedSheet, digest: bytes, notes: list[Text]) -> list[_Gro
 
 
 def _style(headed: HeadedSheet) -> Style | None:
-    places = [at for path, at in headed.places.items() if path != KEY and _is_number(path)]
+    places = [at for path, at in headed.places.items() if path not in BESIDE and _is_number(path)]
     cells = (row[at] for row in headed.sheet.rows[headed.first :] for at in places)
     return style_of(cell for cell in cells if isinstance(cell, str) and cell)
 
@@ -275,7 +288,7 @@ def _receipt(
         made.faults.append(RowFault(rows[0], KEY, _LONG_KEY))
     ecf_type = _TYPES.get(str(_value(headed, TYPE, group.at[0], None, style, merged, made, rows[0]) or ""))
     for path in COLUMNS:
-        if path not in (KEY, TYPE) and not COLUMNS[path].of_line and COLUMNS[path].group != PAID:
+        if path not in (*BESIDE, TYPE) and not COLUMNS[path].of_line and COLUMNS[path].group != PAID:
             _put_of_head(headed, group, path, ecf_type, style, merged, made)
     _put(made.payload, TYPE, ecf_type.value if ecf_type else None)
     forms = [_form_of_payment(headed, at, ecf_type, style, merged, made) for at in group.at]
@@ -302,7 +315,8 @@ def _receipt(
         made.faults.append(RowFault(rows[0], None, wrong.text))
         raw = b"{}"
     prefix = ecf_type.prefix if ecf_type else None
-    return ReadReceipt(group.key, group.is_own_key, rows, prefix, raw, tuple(made.faults))
+    sequence = _of_head(headed, group, SEQUENCE, ecf_type, style, merged, made)
+    return ReadReceipt(group.key, group.is_own_key, rows, prefix, raw, tuple(made.faults), sequence)
 
 
 def _put_of_head(
@@ -314,6 +328,23 @@ def _put_of_head(
     merged: Mapping[tuple[int, int], int],
     made: _Made,
 ) -> None:
+    first = _of_head(headed, group, path, ecf_type, style, merged, made)
+    column = COLUMNS[path]
+    if first is None and column.initial and ecf_type is not None and path in fields_of(ecf_type):
+        first = column.initial
+    _put(made.payload, path, first)
+
+
+def _of_head(
+    headed: HeadedSheet,
+    group: _Group,
+    path: str,
+    ecf_type: EcfType | None,
+    style: Style | None,
+    merged: Mapping[tuple[int, int], int],
+    made: _Made,
+) -> Any:
+    """Read a value of the receipt as a whole: its rows may repeat it."""
     first: Any = None
     for at in group.at:
         value = _value(headed, path, at, ecf_type, style, merged, made, at + 1)
@@ -321,10 +352,7 @@ def _put_of_head(
             first = value
         elif value is not None and value != first:
             made.faults.append(RowFault(at + 1, path, _DIFFERS))
-    column = COLUMNS[path]
-    if first is None and column.initial and ecf_type is not None and path in fields_of(ecf_type):
-        first = column.initial
-    _put(made.payload, path, first)
+    return first
 
 
 def _form_of_payment(
@@ -389,9 +417,11 @@ def _value(
         cell = headed.sheet.rows[top][place]
     if cell == "" or (isinstance(cell, str) and not cell.strip()):
         return None
-    described = fields_of(ecf_type).get(path) if ecf_type is not None else None
-    described = described or any_field(path)
     try:
+        if path == SEQUENCE:
+            return text_of(cell)
+        described = fields_of(ecf_type).get(path) if ecf_type is not None else None
+        described = described or any_field(path)
         if described.codes:
             return code_of(cell, described.codes)
         assert described.simple is not None

@@ -10,7 +10,7 @@ from xlsxwriter import Workbook
 from fe.ecf.catalogue import EcfType
 from fe.ecf.schema.model import Code, ValueForm
 from fe.ecf.texts import Language, Text
-from fe.workbooks.columns import COLUMNS, KEY, TYPE, Column, any_field, fields_of
+from fe.workbooks.columns import BESIDE, COLUMNS, KEY, TYPE, Column, any_field, fields_of
 
 #: Rows that have lists and formats: as many as are read.
 _ROWS = 5000
@@ -36,6 +36,8 @@ _SAID = (
          "La clave es suya y se usa una sola vez: la misma clave nunca se emite dos veces."),
     Text("Numbers (e-NCF) and totals are made by the service. An empty date is today.",
          "El servicio pone los números (e-NCF) y los totales. Una fecha vacía es hoy."),
+    Text("A sequence is named only where a type has several, as one for each till.",
+         "La secuencia solo se indica si el tipo tiene varias, como una por caja."),
     Text("Rows whose key begins with EXAMPLE are left out.", "Las filas cuya clave comienza con EJEMPLO no se emiten."),
     Text("Headings in bold with * are required.", "Los encabezados con * son obligatorios."),
 )  # fmt: skip
@@ -44,14 +46,14 @@ _SAID = (
 def columns_of(ecf_type: EcfType) -> list[Column]:
     """The columns of a type's template, in their order."""
     known = fields_of(ecf_type)
-    return [column for path, column in COLUMNS.items() if path == KEY or path in known]
+    return [column for path, column in COLUMNS.items() if path in BESIDE or path in known]
 
 
 def _needed(column: Column, ecf_type: EcfType) -> bool:
     if column.required:
         return True
     one = fields_of(ecf_type).get(column.path)
-    return one is not None and one.needed and not column.initial and column.path != KEY
+    return one is not None and one.needed and not column.initial and column.path not in BESIDE
 
 
 def _shown(code: Code, language: Language) -> str:
@@ -77,7 +79,7 @@ def template(ecf_type: EcfType, language: Language) -> bytes:
     example = _EXAMPLE | {TYPE: ecf_type.value}
     lists = 0
     for place, column in enumerate(columns_of(ecf_type)):
-        field = None if column.path == KEY else fields_of(ecf_type).get(column.path) or any_field(column.path)
+        field = None if column.path in BESIDE else fields_of(ecf_type).get(column.path) or any_field(column.path)
         kind = "text"
         if field is not None and field.simple is not None and not field.codes:
             kind = {ValueForm.NUMBER: "number", ValueForm.DATE: "date"}.get(field.simple.form, "text")

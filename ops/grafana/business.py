@@ -134,6 +134,43 @@ BUSINESS = Dashboard(
                 width=6,
             ),
         ),
+        "Archived": (
+            Panel(
+                "Archived receipts",
+                "Receipts in packages that were stored and read back.",
+                {"receipts": rate("fe_archive_receipts_total")},
+                unit="ops",
+                width=6,
+            ),
+            Panel(
+                "Missing or damaged",
+                "Receipts in no stored package, objects that are absent or differ, and evidence without a place.",
+                {
+                    "receipts": "max(fe_archive_missing_receipts)",
+                    "objects": "max(fe_archive_faults)",
+                    "refused": "max(fe_archive_refused)",
+                },
+                limits=(1, 100),
+                width=6,
+            ),
+            Panel(
+                "Archive behind",
+                "The oldest package that waits for its store, and the oldest last check of a tenant.",
+                {
+                    "package": "max(fe_archive_unstored_seconds)",
+                    "check": "max(fe_archive_unchecked_seconds)",
+                },
+                unit="s",
+                width=6,
+            ),
+            Panel(
+                "Failures of the archive's store",
+                "By kind: away, denied, missing or different after an upload.",
+                {"{{fault}}": rate("fe_archive_failures_total", by="fault")},
+                unit="ops",
+                width=6,
+            ),
+        ),
         "Received": (
             Panel(
                 "Acknowledged, by reason",

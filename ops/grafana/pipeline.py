@@ -130,6 +130,15 @@ PIPELINE = Dashboard(
                 {"{{environment}} {{host}}": largest("fe_authority_circuit_open", ENVIRONMENT, by="environment, host")},
             ),
             Panel(
+                "Terms of the law",
+                "Documents that the authority may not have (72 h; deferred 24 h) and contingencies (15 days).",
+                {
+                    "{{term}} {{state}} {{environment}}": largest(
+                        "fe_terms_running", ENVIRONMENT, by="term, state, environment"
+                    )
+                },
+            ),
+            Panel(
                 "Pauses",
                 "What operators stopped, and for how long the oldest pause has been in force.",
                 {"pauses": largest("fe_pauses"), "oldest, hours": f"{largest('fe_pauses_oldest_seconds')} / 3600"},

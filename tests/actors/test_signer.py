@@ -56,6 +56,7 @@ from tests.factories.tenants import (
     waiting,
 )
 from tests.queue.stage import Stepwise, make_stage, make_tools, step
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("lawful")
 
@@ -85,7 +86,7 @@ def make_signer(
         credentials=SigningCredentials(db, vault, limiter),
         loop=LoopBatcher(sign_all),
         threads=limiter,
-        apart=apart or Apart(1, Metrics()),
+        apart=apart or Apart(1, Metrics(), seconds=PATIENCE),
         hosts=QrHosts("https://ecf.example", "https://fc.example"),
         clock=clock,
         metrics=Metrics(),
@@ -488,7 +489,7 @@ async def test_a_large_document_is_made_apart_and_signed_here(db: Database) -> N
     tenant = await make_tenant(db)
     await make_certificate(db, tenant)
     subject = await make_submission(db, tenant, original=large_sale(), e_ncf="E310000000007")
-    apart = Apart(1, Metrics())
+    apart = Apart(1, Metrics(), seconds=PATIENCE)
 
     async with apart.running():
         assert await step(db, make_signer(db, apart=apart), subject) == "signed"
@@ -506,7 +507,7 @@ async def test_what_is_wrong_with_a_large_document_is_kept_like_that_of_a_small_
     for each in wrong["DetallesItems"]["Item"]:
         each["IndicadorFacturacion"] = "9"
     subject = await make_submission(db, tenant, original=json.dumps(wrong).encode(), e_ncf="E310000000007")
-    apart = Apart(1, Metrics())
+    apart = Apart(1, Metrics(), seconds=PATIENCE)
 
     async with apart.running():
         assert await step(db, make_signer(db, apart=apart), subject) == "error"

@@ -45,8 +45,9 @@ PER_DOCUMENT = {
 #: And of a process that has nothing to do, with the default settings. It looks at five queues: those of submissions,
 #: webhooks and their recoveries, and of what goes to other taxpayers, and each process compares its clock with the
 #: database's. At a load of 6 it was 7.8 to 9.5 statements a second. Imports, recurring receipts and certifications,
-#: which the front looks for, take up to four connections more where they look at the same moment as others.
-IDLE = {"connections": 13.5, "statements a second": 7.8, "wake-ups a second": 17.8}
+#: which the front looks for, and files to sign, which the actors look for, take up to five connections more where they
+#: look at the same moment as others.
+IDLE = {"connections": 14.5, "statements a second": 7.8, "wake-ups a second": 18.5}
 MARGIN = 1.2
 
 #: The statements for a document that comes alone, from the POST to the verdict.

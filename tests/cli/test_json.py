@@ -24,10 +24,11 @@ PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 WITHOUT = {
     "mcp": "it speaks a protocol of its own",
     "run": "it does not end, and says what happens in its log, which is JSON",
+    "agent run": "it does not end, and says on standard error what to see to",
     "openapi": "one JSON object, the description or the collection, is all it prints",
     "demo": "it is for people, and does not end",
+    "archive key": "the key is all it prints",
     "void xml": "the signed ANECF is all it prints",
-    "void 608": "the name of the file is all it prints",
     "audit export": "a link a line, in JSON, is all it prints",
     "evidence export": "one JSON object, with the very text that was hashed, is all it prints",
 }

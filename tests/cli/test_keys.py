@@ -1,4 +1,5 @@
 import re
+from datetime import datetime, timedelta
 from ipaddress import ip_address
 
 import psycopg
@@ -125,3 +126,27 @@ def test_keys_under_an_older_pepper_are_listed_over_all_tenants(fe: Fe, tenant: 
         {"tenant": tenant, "apiKeyId": made["apiKeyId"], "environment": "testecf", "pepper": ""}
     ]
     assert "every key is under the pepper ''" in fe("key", "older-pepper").err
+
+
+def test_a_rolled_key_works_on_until_its_end_beside_one_like_it(fe: Fe, tenant: str) -> None:
+    old = fe(
+        *("key", "create", "--tenant", tenant, "--environment", "ecf", "--name", "till", "--scope", "usage:read"),
+        "--json",
+    ).json
+
+    made = fe("key", "roll", old["apiKeyId"], "--tenant", tenant, "--overlap", "2", "--json").json
+
+    assert made["apiSecret"] != old["apiSecret"]
+    alike = ("environment", "scopes", "name", "expiresAt", "state")
+    assert [made[name] for name in alike] == [old[name] for name in alike]
+    first, second = fe("key", "list", "--tenant", tenant, "--json").json
+    assert (first["apiKeyId"], first["state"]) == (old["apiKeyId"], "active")
+    lasts = datetime.fromisoformat(first["expiresAt"]) - datetime.fromisoformat(second["createdAt"])
+    assert timedelta(hours=1) < lasts < timedelta(hours=3)
+    fe("key", "roll", made["apiKeyId"], "--tenant", tenant, "--overlap", "0")
+    assert [one["state"] for one in fe("key", "list", "--tenant", tenant, "--json").json] == [
+        "active",
+        "expired",
+        "active",
+    ]
+    assert "no active key" in fe.refused("key", "roll", made["apiKeyId"], "--tenant", tenant)

@@ -39,7 +39,8 @@ for await (const product of fe.products()) catalogue.push(product.price);
 catalogue.push((await fe.customer('C-001')).version, (await fe.product('P-1')).id);
 catalogue.push((await fe.deleteCustomer('C-001', { version: 1 })).ok, (await fe.deleteProduct('P-1')).ok);
 const put = await fe.putRecurring('R-1', { name: 'Renta', day: 1, payload: { Encabezado: { IdDoc: { TipoeCF: '31' } } } });
-const recurring = [put.version];
+const agent = '5f0d1c1e-6c0d-4a0b-9d0a-2f1f6f8f7a11';
+const recurring = [put.version, (await fe.leaseAgent(agent, { epoch: 0, nonce: agent })).epoch];
 for await (const one of fe.recurring()) recurring.push(one.id);
 recurring.push((await fe.decideRecurringTurn('R-1', put.nextOn.slice(0, 7), 'skip')).turns[0].status);
 recurring.push((await fe.recurringReceipt('R-1')).day, (await fe.deleteRecurring('R-1', { version: 1 })).ok);
@@ -58,6 +59,7 @@ process.stdout.write(
     verdicts,
     listed,
     proof: await fe.xml(verdicts.E31.taxLogId),
+    previewed: (await fe.preview(receipts[0][1])).payload !== null,
     footer: (await fe.printing()).footer,
     imports: [
       uploaded,
@@ -73,6 +75,8 @@ process.stdout.write(
     month: [
       Buffer.from(await fe.monthWorkbook('2026-01')).toString('latin1', 0, 2),
       (await fe.month606('2026-01')).rows,
+      (await fe.month608('2026-01')).rows,
+      (await fe.classifyPurchases('101000001', { kind: '02' })).itbis,
       await refused(fe.monthArchive('2026-01')),
     ],
     events: (await fe.timeline(verdicts.E31.taxLogId)).events.length,

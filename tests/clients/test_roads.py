@@ -118,6 +118,8 @@ def _blocking(stack: Stack, began: datetime) -> None:
         assert [sold] == list(fe.products()) == [fe.product("P-1")]
         assert fe.delete_product("P-1")["ok"]
         rent = {"Encabezado": {"IdDoc": {"TipoeCF": "31"}}}
+        agent = "5f0d1c1e-6c0d-4a0b-9d0a-2f1f6f8f7a11"
+        assert fe.lease_agent(agent, {"epoch": 0, "nonce": agent})["epoch"] == 1
         monthly = fe.put_recurring("R-1", {"name": "Renta", "day": 1, "payload": rent})
         assert [one["id"] for one in fe.recurring()] == [fe.recurring_receipt("R-1")["id"]]
         month = str(monthly["nextOn"])[:7]
@@ -129,6 +131,8 @@ def _blocking(stack: Stack, began: datetime) -> None:
         month = f"{datetime.now(UTC):%Y-%m}"
         assert fe.month_workbook(month)[:2] == b"PK"
         assert fe.month_606(month)["rows"] == len(fe.month_606(month)["missing"])
+        assert fe.classify_purchases("101000001", {"kind": "02"})["itbis"] == "advance"
+        assert fe.month_608(month)["rows"] == 0
         with pytest.raises(NotThereError):
             fe.month_archive("2026-01")
         written = io.BytesIO()
@@ -141,6 +145,7 @@ def _blocking(stack: Stack, began: datetime) -> None:
             fe.received_pdfs([track])
 
         assert fe.validate(typed()) == {"valid": True, "problems": []}
+        assert fe.preview(typed())["valid"]
         (problem,) = fe.validate(mistyped())["problems"]
         with pytest.raises(InvalidError) as caught:
             fe.submit(mistyped(), strict=True)

@@ -156,11 +156,12 @@ def _walked(road: dict[str, Any], began: datetime) -> None:
     signed = verify(road["proof"]["xml"].encode()).root
     assert signed.findtext("Encabezado/IdDoc/eNCF") == verdicts["E31"]["eNCF"]
     assert road["events"] > 3
-    assert road["recurring"] == [1, "R-1", "skipped", 1, True]
+    assert road["recurring"] == [1, 1, "R-1", "skipped", 1, True]
     assert road["catalogue"] == ["Ana", 5.5, 1, "P-1", True, True]
     assert road["replyTo"] == "ventas@ozama.do"
     assert road["imports"] == ["InvalidError", 2, "ConflictError", True]
-    assert road["month"] == ["PK", 0, "NotThereError"]
+    assert road["month"] == ["PK", 0, 0, "advance", "NotThereError"]
+    assert road["previewed"]
     assert (road["footer"], [bytes.fromhex(begin) for begin in road["printed"]]) == ("Gracias", PRINTS)
     assert (road["ended"], road["put"], road["changed"]) == ("AbortError", "5000", False)
     assert road["deleted"] == ["E47", "NotThereError"]
@@ -234,7 +235,7 @@ def test_client_is_strict_cuts_batches_and_refuses_unknown_options(package: Path
         "TypeError: submit: there is no clientRequestID; did you mean clientRequestId?",
         "TypeError: batch: there is no client_request_id; did you mean clientRequestId?",
         "TypeError: putNcf: there is no from; there are prefix, name, minSequence, maxSequence, expireAt, isActive, "
-        "users",
+        "users, agentId",
         "TypeError: setWebhook: there is no event; there are url, enabled, events, headers",
         "TypeError: Fe: there is no Strict; did you mean strict?",
         "TypeError: Fe: the base URL is missing, such as https://fe.example.com",

@@ -398,3 +398,18 @@ def test_rates_that_an_operator_set_are_known_like_any_other() -> None:
 
     assert filled.get("Encabezado.Totales.MontoImpuestoAdicional") == Decimal("731.32")
     assert check(filled, now=NOW, rates=rates) == []
+
+
+@pytest.mark.parametrize(
+    ("forms", "amounts"),
+    [([{}], ["118.00"]), ([{"MontoPago": "100"}], ["100"]), ([{}, {"MontoPago": "18"}], [None, "18"])],
+)
+def test_single_form_of_payment_without_amount_gets_what_is_due(
+    forms: list[dict[str, str]], amounts: list[str | None]
+) -> None:
+    written = draft(EcfType.CONSUMER, [line("100.00")])
+    table = {"FormaDePago": [{"FormaPago": "3"} | form for form in forms]}
+    paid = fill(changed(written, "Encabezado.IdDoc.TablaFormasPago", table))
+
+    rows = paid.get("Encabezado.IdDoc.TablaFormasPago.FormaDePago")
+    assert [None if row.get("MontoPago") is None else str(row["MontoPago"]) for row in rows] == amounts

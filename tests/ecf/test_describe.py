@@ -98,7 +98,12 @@ def _drafts() -> Iterator[Document]:
     yield draft(EcfType.CREDIT_FISCAL, _lines()[4:5], Totales=stated)
     yield read_payload(
         {
-            "Encabezado": {"IdDoc": {"TipoeCF": "31", "TipoIngresos": "01", "TipoPago": "1"}},
+            "Encabezado": {
+                "IdDoc": {
+                    **{"TipoeCF": "31", "TipoIngresos": "01", "TipoPago": "1"},
+                    "TablaFormasPago": {"FormaDePago": [{"FormaPago": "3"}]},
+                }
+            },
             "DetallesItems": {"Item": [line()]},
         }
     )

@@ -2,7 +2,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from fe.ecf.build import build
@@ -10,8 +10,9 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.document import Document, read_xml
 from fe.ecf.money import number
 from fe.ecf.problems import Problem
+from fe.ecf.receipt_facts import facts_before_signing
 from fe.ecf.rules import apply_rules, check
-from fe.ecf.totals import totals
+from fe.ecf.totals import plain_totals, totals
 from tests.ecf.drafts import any_draft, drafts
 from tests.ecf.receipts import NOW, changed, draft, fill, line, receipt
 
@@ -209,3 +210,15 @@ def test_difference_within_the_tolerance_is_not_reported(ecf_type: EcfType) -> N
     assert apply_rules(changed(filled, "Encabezado.Totales.MontoTotal", str(total + 1)), now=NOW) == []
     beyond = apply_rules(changed(filled, "Encabezado.Totales.MontoTotal", str(total + Decimal("1.01"))), now=NOW)
     assert "total-mismatch" in [one.code for one in beyond]
+
+
+@given(any_draft)
+@settings(max_examples=100, deadline=None)
+def test_facts_before_signing_are_those_of_the_completed_document(document: Document) -> None:
+    """The 202 states a total and an ITBIS before the document is completed: they are its later ones, or absent."""
+    completed = fill(document).content["Encabezado"]["Totales"]
+    before = facts_before_signing(document)
+
+    if before.total is not None:
+        assert (before.total, before.itbis) == (completed["MontoTotal"], completed.get("TotalITBIS", Decimal(0)))
+    event(f"total known: {before.total is not None}, at once: {plain_totals(document) is not None}")

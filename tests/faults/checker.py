@@ -1,7 +1,7 @@
 """The judge of a run: pure functions from what is known after it to what must not be.
 
 The invariants are those of docs/faults.md. I4 (counts) is in counted_checker.py, I7 (webhooks) in hooks_checker.py,
-I13 (mail) in mails.py.
+I13 (mail) in mails.py, I14 to I16 (modes, terms, paper) in modes_checker.py.
 """
 
 from collections import Counter, defaultdict
@@ -13,10 +13,12 @@ from uuid import UUID
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import FINAL, LATER, EventKind, Life, NumberFate, Place, Status, Unlawful
 from fe.operations.evidence import link_hash
+from fe.store.records.paper import TRY_PREFIX
 from tests.faults.counted_checker import counted_once
 from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
 from tests.faults.hooks_checker import told_at_least_once
 from tests.faults.mails import mailed_at_least_once
+from tests.faults.modes_checker import deferred_only_with_authorisation, late_are_alarmed, paper_replaced_once
 
 #: How many times a document's bytes may be sent before it is an operator's matter.
 MAX_SENDS = 8
@@ -363,7 +365,9 @@ def _nobody_elses(history: History) -> Found:
     nameless = 0
     for row in history.database.submissions:
         nameless += row.client_request_id is None
-        if row.client_request_id is not None and row.client_request_id not in handed_in:
+        if row.client_request_id is None or row.client_request_id.startswith(TRY_PREFIX):
+            continue  # I16 judges the e-CF that replace paper
+        if row.client_request_id not in handed_in:
             yield str(row.submission_id), "nobody handed it in"
     if nameless > unnamed:
         yield "without clientRequestId", f"{nameless} submissions out of {unnamed} calls"
@@ -454,5 +458,8 @@ CHECKS: dict[str, Callable[[History], Found]] = {
     "I11": service_returns,
     "I12": refused_as_such,
     "I13": mailed_at_least_once,
+    "I14": late_are_alarmed,
+    "I15": deferred_only_with_authorisation,
+    "I16": paper_replaced_once,
     "V": verdicts_agree,
 }

@@ -8,18 +8,23 @@ import random
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import trio
 
+from fe.ecf.dates import local
 from fe.identifiers import ApiKeyId, TenantId
 from fe.lifecycle import FINAL, Status
 from tests.faults.documents import Paper, Papers
 from tests.faults.history import Call, ClientJournal, Outcome
+from tests.faults.modes import PAPERS
 
 _FINAL = frozenset(status.value for status in FINAL)
-_CALL_SECONDS = 6.0
+#: How long a client waits for an answer; and once the faults are over. Clients that give up and repeat would keep a
+#: slow machine busy with calls whose answers nothing reads.
+CALL_SECONDS, CALM_SECONDS = 6.0, 60.0
 #: The login throttle takes 5 attempts a minute for each key: this is how long a key rests after one.
 _KEY_RESTS = 15.0
 
@@ -85,6 +90,7 @@ class Clients:
         self._stop = trio.Event()
         self._numbers = 0
         self.in_flight = 0
+        self.patience = CALL_SECONDS
 
     async def run(self, per_second: float, limit: int) -> None:
         """Hand papers in at about this rate, at most `limit` in flight, until `stop`; then end what was begun."""
@@ -130,6 +136,27 @@ class Clients:
                 door.tokens = next(other.tokens for other in doors if other.tokens)
             await trio.sleep(every)
 
+    async def replace_papers(self, account: Account) -> None:
+        """Enter paper receipts and have them replaced, again and again and twice at once, until `stop`."""
+        day = local(datetime.now(UTC) - timedelta(hours=1)).date().isoformat()
+        papers = self._papers[account.tenant_id]
+        open_ = {f"B01{number:08d}": papers.on_paper() for number in range(1, PAPERS + 1)}
+        while not self._stop.is_set():
+            receipts = [{"ncf": ncf, "issuedOn": day, "payload": payload} for ncf, payload in open_.items()]
+            if receipts and await self._of_paper(account, "enter", "/paper-receipts", {"receipts": receipts}):
+                open_.clear()
+            again: dict[str, Any] = {"ncfs": [f"B01{self._random.randint(1, PAPERS):08d}"]}
+            async with trio.open_nursery() as twins:
+                for _ in range(self._random.choice([1, 2])):
+                    twins.start_soon(self._of_paper, account, "replace", "/paper-receipts/replacements", again)
+            with trio.move_on_after(self._random.uniform(0.1, 1.0)):
+                await self._stop.wait()
+
+    async def _of_paper(self, account: Account, op: str, path: str, body: Mapping[str, Any]) -> bool:
+        call = await self.call(account, self._random.choice(self.doors), op, "POST", path, {"json": body})
+        self.journal.add(call)
+        return call.outcome is Outcome.OK
+
     async def log_in(self, account: Account, door: Door, key: Key) -> None:
         """Get a token from this process; without success, there is none, and the next call tries again."""
         with suppress(httpx.HTTPError):
@@ -137,6 +164,7 @@ class Clients:
                 f"{door.base_url}/login",
                 json={"apiKeyId": key.api_key_id, "apiSecret": key.secret},
                 headers={"X-Forwarded-For": account.address},
+                timeout=self.patience,
             )
             if answer.status_code == 200:
                 door.tokens[account.tenant_id] = answer.json()["accessToken"]
@@ -159,6 +187,7 @@ class Clients:
                 method,
                 f"{door.base_url}{path}",
                 headers={"Authorization": f"Bearer {token}", "X-Forwarded-For": account.address},
+                timeout=self.patience,
                 **more,
             )
             http = answer.status_code
@@ -222,7 +251,8 @@ class _Errand:
             body["clientRequestId"] = request_id
         leaves = request_id is not None and self.random.random() < _LEAVES
         while True:
-            with trio.move_on_after(self.random.uniform(0.002, 0.05) if leaves else _CALL_SECONDS) as patience:
+            seconds = self.random.uniform(0.002, 0.05) if leaves else self.clients.patience
+            with trio.move_on_after(seconds) as patience:
                 call = await self._post(body, request_id)
             if patience.cancelled_caught:
                 call = self._left(request_id)
@@ -267,7 +297,7 @@ class _Errand:
             await trio.sleep(gap * self.random.uniform(0.7, 1.3))
             door = self.random.choice(self.clients.doors)
             call: Call | None = None
-            with trio.move_on_after(_CALL_SECONDS):
+            with trio.move_on_after(self.clients.patience):
                 call = await self.clients.call(
                     self.account, door, "ask", "GET", f"/invoices/{tax_log_id}", {}, tax_log_id=tax_log_id
                 )

@@ -4,19 +4,24 @@ import itertools
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from fe.ecf.autofill import autofill
-from fe.ecf.build import build, to_bytes
+from fe.ecf.build import build, to_bytes, write
 from fe.ecf.catalogue import EcfType
+from fe.ecf.certificate import Credential
 from fe.ecf.dates import local, show_day
 from fe.ecf.document import read_payload
+from fe.ecf.signature import Canonical, Signer
 from tests.ecf.receipts import line, payload
+from tests.factories.companies import credential_of_today
 
 #: The service's sequences end here; numbers that clients bring begin behind them, so that drawing leaves no gap.
 DRAWN_UNTIL = 4_000_000
 _OWN_FROM = 5_000_000
+_TILLS_FROM = 7_000_000
 #: Last number that the authority has granted; the authority alone rejects numbers beyond it.
 GRANTED_UNTIL = 9_000_000
 #: A sequence so short that a run uses it up.
@@ -65,6 +70,29 @@ class Papers:
         draft = self._draft(ecf_type, self._number(ecf_type))
         full = autofill(read_payload(draft), issuer=self.issuer, expiry=EXPIRES, now=datetime.now(UTC))
         return Paper(f"{ecf_type.value} XML", {"format": "xml", "xml": to_bytes(build(full)).decode()})
+
+    def _till(self) -> Paper:
+        """A receipt that an agent signed while its line was down: its clock is hours or days back."""
+        signed_at = datetime.now(UTC) - timedelta(hours=self.random.choice([1, 30, 66, 75]))
+        draft = self._draft(EcfType.CREDIT_FISCAL, _TILLS_FROM + self._next("tills"))
+        draft["Encabezado"]["Emisor"]["FechaEmision"] = show_day(local(signed_at).date())
+        full = autofill(read_payload(draft), issuer=self.issuer, expiry=EXPIRES, now=signed_at)
+        signed = Signer(till_credential()).sign_canonical(Canonical.of(write(full).element))
+        return Paper("31 of a till", {"format": "xml", "xml": signed.xml.decode(), "keepSignature": True})
+
+    def _deferred(self) -> Paper:
+        """A receipt with IndicadorEnvioDiferido: it is refused while no authorisation is in force."""
+        draft = self._draft(EcfType.CREDIT_FISCAL, self._number(EcfType.CREDIT_FISCAL))
+        draft["Encabezado"]["IdDoc"]["IndicadorEnvioDiferido"] = "1"
+        return self._structured("31 deferred", draft)
+
+    def on_paper(self) -> dict[str, Any]:
+        """The content of a paper receipt, without what its e-CF gets when it is issued."""
+        draft = self._draft(EcfType.CREDIT_FISCAL, None)
+        for section, names in (("IdDoc", ("FechaVencimientoSecuencia",)), ("Emisor", ("FechaEmision",))):
+            for name in names:
+                draft["Encabezado"][section].pop(name, None)
+        return draft
 
     def _beyond(self) -> Paper:
         number = GRANTED_UNTIL + self._next("beyond")
@@ -115,6 +143,12 @@ class Papers:
         return next(self._numbers.setdefault(series, itertools.count(1)))
 
 
+@cache
+def till_credential() -> Credential:
+    """The certificate of all tills of a run."""
+    return credential_of_today()
+
+
 #: How often which kind.
 _KINDS: dict[Callable[[Papers], Paper], int] = {
     Papers._drawn: 40,
@@ -122,6 +156,8 @@ _KINDS: dict[Callable[[Papers], Paper], int] = {
     Papers._xml: 15,
     Papers._approval: 6,
     Papers._from_the_short_sequence: 4,
+    Papers._till: 5,
+    Papers._deferred: 6,
     Papers._beyond: 5,
     Papers._broken: 5,
 }

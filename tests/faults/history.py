@@ -13,6 +13,7 @@ from psycopg.rows import class_row, scalar_row
 
 from fe.identifiers import SubmissionId, TenantId
 from tests.faults.hooks import Handed, HookCall, ReceivedRow, Told
+from tests.faults.modes import TermSample
 
 
 class Outcome(StrEnum):
@@ -147,6 +148,11 @@ class Submission:
     #: SHA-256 of the signed bytes, and of what is sent where that is something else.
     signed: str | None = None
     sent: str | None = None
+    #: FechaHoraFirma of the signed bytes, and whether they are to be sent later.
+    signature_time: str | None = None
+    is_deferred: bool = False
+    #: The paper receipt of series B that the signed bytes name.
+    replaces: str | None = None
 
     @property
     def goes_out(self) -> str | None:
@@ -263,6 +269,16 @@ class BilledMonth:
 
 
 @dataclass(frozen=True)
+class Deferral:
+    """A time in which a tenant was authorised to send later."""
+
+    tenant_id: TenantId
+    environment: str
+    began_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """The database, as far as the checker reads it."""
 
@@ -284,6 +300,7 @@ class Snapshot:
     mail_recipients: Sequence[SubmissionId] = ()
     #: Transactions of several nodes that were prepared and never ended: which server, and its name for them.
     in_doubt: Sequence[str] = ()
+    deferrals: Sequence[Deferral] = ()
 
 
 _SUBMISSIONS = """
@@ -291,7 +308,19 @@ _SUBMISSIONS = """
            (SELECT encode(sha256(d.content), 'hex') FROM submission_documents AS d
              WHERE d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'signed') AS signed,
            (SELECT encode(sha256(d.content), 'hex') FROM submission_documents AS d
-             WHERE d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'sent') AS sent
+             WHERE d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'sent') AS sent,
+           (SELECT substring(convert_from(d.content, 'UTF8') from '<FechaHoraFirma>([^<]+)<')
+              FROM submission_documents AS d
+             WHERE d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'signed'
+               AND s.root = 'ECF') AS signature_time,
+           EXISTS (SELECT FROM submission_documents AS d
+                    WHERE d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
+                      AND s.root = 'ECF' AND convert_from(d.content, 'UTF8') LIKE '%%IndicadorEnvioDiferido%%'
+                  ) AS is_deferred,
+           (SELECT substring(convert_from(d.content, 'UTF8') from '<NCFModificado>(B[0-9]{10})<')
+              FROM submission_documents AS d
+             WHERE d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'signed'
+               AND s.root = 'ECF') AS replaces
       FROM submissions AS s
 """
 _EVENTS = """
@@ -318,6 +347,7 @@ _NOTES = "SELECT tenant_id, submission_id, billed_in FROM usage_ends"
 _CARRIED = "SELECT tenant_id, submission_id, answered FROM usage_carried"
 _MONTHS = "SELECT tenant_id, month, counted, drift FROM billing_months"
 _BILLED = "SELECT tenant_id FROM billing_accounts WHERE enabled"
+_DEFERRALS = "SELECT tenant_id, environment, began_at, ended_at FROM mode_periods WHERE mode = 'deferred'"
 _MAIL_RECIPIENTS = "SELECT submission_id FROM mail_recipients"
 _SEQUENCES = "SELECT tenant_id, environment, prefix, min_number, max_number, current_number FROM sequences"
 
@@ -344,6 +374,7 @@ def read_snapshot(dsn: str) -> Snapshot:
             carried=rows(Carried, _CARRIED),
             months=rows(BilledMonth, _MONTHS),
             billed=conn.cursor(row_factory=scalar_row).execute(_BILLED).fetchall(),
+            deferrals=rows(Deferral, _DEFERRALS),
             mail_recipients=conn.cursor(row_factory=scalar_row).execute(_MAIL_RECIPIENTS).fetchall(),
         )
 
@@ -383,6 +414,8 @@ class History:
     handed: Sequence[Handed] = ()
     #: The Message-ID of each mail that the relay took; None: there was no relay.
     mails: Sequence[str] | None = None
+    #: The terms, every second of the run.
+    samples: Sequence[TermSample] = ()
 
 
 def by_submission(rows: Iterable[Any]) -> dict[SubmissionId, list[Any]]:

@@ -3,7 +3,7 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 import psycopg
@@ -87,12 +87,11 @@ async def switch_on(db: Database, tenant: TenantId) -> None:
     await db.run(mail.set_settings, tenant, MailSettings("es", MailAddress("ventas@faults.example"), 1_000_000))
 
 
-def mail_again(dsn: str) -> int:
-    """Make mails due that wait for their next try and that no worker holds; return how many wait in all."""
+def mail_again(dsn: str) -> frozenset[Hashable]:
+    """Make mails due that wait for their next try and that no worker holds; return all that wait."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("UPDATE mails SET run_at = clock_timestamp() WHERE stage = 'mail' AND holder IS NULL")
-        (count,) = conn.execute("SELECT count(*) FROM mails WHERE stage = 'mail'").fetchone() or (0,)
-        return int(count)
+        return frozenset(conn.execute("SELECT subject FROM mails WHERE stage = 'mail'"))
 
 
 def mailed_at_least_once(history: History) -> Iterator[tuple[str, str]]:

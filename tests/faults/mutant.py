@@ -22,9 +22,13 @@ from fe.actors.sender import Sender
 from fe.authority.client import Verdict
 from fe.authority.estado import Estado
 from fe.clock import Clock, boot_seconds
+from fe.ecf.catalogue import Environment
 from fe.egress.client import Egress
 from fe.http.auth import authenticate as auth
-from fe.identifiers import ApiKeyId
+from fe.identifiers import ApiKeyId, TenantId
+from fe.issuing import paper_replacing
+from fe.issuing.deferral import KnownDeferrals
+from fe.issuing.paper_replacing import PaperState
 from fe.lifecycle import Status
 from fe.mail.message import ReceiptMail, message_id_of, receipt_message
 from fe.mail.relay import Relay
@@ -40,8 +44,9 @@ from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import IntentAnswer, SignedAnswer, SignedDocument
 from fe.store.queue.tables import AnyTable
-from fe.store.records import submissions
+from fe.store.records import paper, submissions
 from fe.store.records.keys import ApiKey
+from fe.store.records.paper import PaperRecord, TriedSubmission
 from fe.store.records.submissions import Accepted, Leases, NewSubmission
 from fe.webhooks import exchange
 from fe.webhooks.exchange import Tried, WebhookCall
@@ -74,15 +79,6 @@ def acknowledges_too_early() -> None:
 
     submissions.accept = accept
     submissions.accept_many = accept_many
-
-
-def believes_what_it_reads() -> None:
-    """I1: what can be read is committed, and what is committed is safe."""
-
-    async def confirm(self: Database) -> None:
-        pass
-
-    Database.confirm = confirm  # type: ignore[method-assign]
 
 
 def makes_the_document_anew() -> None:
@@ -261,6 +257,25 @@ def names_each_mail_anew() -> None:
     vars(mailer)["receipt_message"] = made
 
 
+def defers_for_anyone() -> None:
+    """I15: a company that says so will be authorised."""
+
+    async def problem(self: KnownDeferrals, tenant_id: TenantId, environment: Environment, at: datetime) -> None:
+        return None
+
+    KnownDeferrals.problem = problem  # type: ignore[method-assign]  # the mutant is the replaced method
+
+
+def replaces_it_again() -> None:
+    """I16: each request for a replacement issues another e-CF."""
+
+    def rejected(record: PaperRecord, tried: TriedSubmission | None) -> PaperState:
+        return PaperState.OPEN if tried is None else PaperState.REJECTED
+
+    vars(paper_replacing)["paper_state"] = rejected
+    vars(paper)["_FREE_TRY"] = vars(paper)["_FREE_TRY"].replace("IN ('Rechazado', 'error')", "<> ''")
+
+
 def as_it_is() -> None:
     """No bug here: those that live in the database are put there by mutants.py."""
 
@@ -269,7 +284,6 @@ BUGS: dict[str, Callable[[], None]] = {
     bug.__name__.replace("_", "-"): bug
     for bug in (
         acknowledges_too_early,
-        believes_what_it_reads,
         makes_the_document_anew,
         announces_nothing,
         asks_nobody,
@@ -283,6 +297,8 @@ BUGS: dict[str, Callable[[], None]] = {
         takes_silence_for_yes,
         calls_it_another_name,
         names_each_mail_anew,
+        defers_for_anyone,
+        replaces_it_again,
         as_it_is,
     )
 }

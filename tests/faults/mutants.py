@@ -48,7 +48,16 @@ MUTANTS: dict[str, Mutant] = {
     "acknowledges-too-early": Mutant(
         "I1", "acknowledges-too-early", deck={"cut at http": 3, "cut http": 1}, seconds=6, every=0.3, drain=6.0
     ),
-    "believes-what-it-reads": Mutant("I1", "believes-what-it-reads", seconds=4, silence=SILENCE, per_second=6.0),
+    "believes-what-it-reads": Mutant(
+        "I1",
+        edits=[
+            (function, "PERFORM pg_logical_emit_message(true, 'fe', '')", "NULL")
+            for function in ("accept_submission", "accept_submissions")
+        ],
+        seconds=4,
+        silence=SILENCE,
+        per_second=6.0,
+    ),
     "loses-doubts": Mutant(
         "I1",
         edits=[
@@ -72,7 +81,13 @@ MUTANTS: dict[str, Mutant] = {
         "I2", "makes-the-document-anew", faults=[{"kind": "reset-before", "operation": "reception", "times": 10}]
     ),
     "announces-nothing": Mutant("I3", "announces-nothing", seconds=2),
-    "asks-nobody": Mutant("I3", "asks-nobody", faults=[{"kind": "reset-after", "operation": "reception", "times": 10}]),
+    "asks-nobody": Mutant(
+        # Longer than a circuit that the resets opened stays open.
+        "I3",
+        "asks-nobody",
+        faults=[{"kind": "reset-after", "operation": "reception", "times": 10}],
+        drain=45.0,
+    ),
     "fences-nothing": Mutant("I3", "fences-nothing", deck={"freeze actors": 1}, seconds=12, every=1.2),
     "takes-no-last-look": Mutant(
         "I3",
@@ -148,6 +163,14 @@ MUTANTS: dict[str, Mutant] = {
     "takes-silence-for-yes": Mutant("I7", "takes-silence-for-yes", seconds=6),
     "calls-it-another-name": Mutant("I7", "calls-it-another-name", seconds=3),
     "names-each-mail-anew": Mutant("I13", "names-each-mail-anew", seconds=3),
+    "counts-from-the-hand-over": Mutant(
+        "I14",
+        edits=[("book_signed_batch", "signed_at = b.signed_at", "signed_at = p_at")],
+        faults=[{"kind": "unavailable", "operation": "reception", "times": 0}],
+        seconds=8,
+    ),
+    "defers-for-anyone": Mutant("I15", "defers-for-anyone", seconds=4),
+    "replaces-it-again": Mutant("I16", "replaces-it-again", seconds=10, per_second=2.0),
     "never-looks-after-the-dead": Mutant(
         "I8", "never-looks-after-the-dead", deck={"kill actors": 1}, every=0.6, drain=9.0
     ),
@@ -162,7 +185,8 @@ MUTANTS: dict[str, Mutant] = {
 }
 
 
-#: A run on a busy machine may miss the moment in which a bug shows. The next seed is tried then, up to this many.
+#: A run on a busy machine may miss the moment in which a bug shows. The next seed is tried then, up to this many, and
+#: each try takes as long as the first one once more.
 SEEDS = 5
 
 
@@ -192,12 +216,12 @@ class Caught:
         return "caught" if self.rightly else "no fault" if self.happened is False else "ESCAPED"
 
 
-def hunt(name: str, seed: int) -> Caught:
-    """Run a mutant for its time, and judge it."""
+def hunt(name: str, seed: int, times: int = 1) -> Caught:
+    """Run a mutant for a multiple of its time, and judge it."""
     mutant, started = MUTANTS[name], time.monotonic()
     order = Order(
         seed=seed,
-        seconds=mutant.seconds,
+        seconds=mutant.seconds * times,
         per_second=mutant.per_second,
         every=mutant.every,
         deck=mutant.deck,
@@ -217,9 +241,9 @@ def hunt(name: str, seed: int) -> Caught:
 
 
 def hunt_until_over(name: str, seed: int) -> Iterator[Caught]:
-    """Run a mutant with one seed after another, until the result is certain or the tries are used up."""
+    """Run a mutant with one seed after another, each time longer, until the result is certain or the tries are up."""
     for tried in range(SEEDS):
-        caught = hunt(name, seed + tried)
+        caught = hunt(name, seed + tried, 1 + tried)
         yield caught
         if caught.over:
             return

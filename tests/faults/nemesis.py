@@ -12,7 +12,10 @@ from typing import Any
 import httpx
 import trio
 
+from fe.ecf.catalogue import Environment
+from fe.identifiers import TenantId
 from fe.process.failpoints import POINTS
+from tests.faults.modes import MODE_STRIKES, hold
 from tests.faults.nodes import Nodes
 from tests.faults.parts import Part, Tell
 from tests.faults.postgres import Postgres
@@ -91,6 +94,8 @@ DECK: Mapping[str, int] = {
     "authority is away": 2,
     "authority is maintained": 1,
     "authority is told": 6,
+    "line goes down": 2,
+    "sending is deferred": 3,
 }
 
 #: The same on a cluster: what is struck of Postgres is the coordinator then, and there are workers.
@@ -166,6 +171,9 @@ class Rig:
     tell: Tell
     #: Number of strikes, by kind.
     done: Counter[str] = field(default_factory=Counter)
+    #: The DSN past the proxies, and the tenants with their environments.
+    dsn: str = ""
+    tenants: Sequence[tuple[TenantId, Environment]] = ()
 
     def part(self, role: str, turn: int) -> Part:
         """One of the parts of a role."""
@@ -231,6 +239,11 @@ class Nemesis:
             await self._strike_server(worker, strike.kind, strike.turn, chance)
         elif strike.kind in ("shard moves", "tenant is isolated"):
             await self._move(strike)
+        elif strike.kind in MODE_STRIKES:
+            tenant_id, environment = self._rig.tenants[strike.turn % len(self._rig.tenants)]
+            self._note(f"tenant-{tenant_id}", strike.kind)
+            seconds = chance.uniform(2.0, 6.0)
+            await hold(self._rig.dsn, tenant_id, environment, MODE_STRIKES[strike.kind], seconds)
         elif strike.kind == "slow network":
             names = sorted(self._rig.proxies)
             name = names[strike.turn % len(names)]
@@ -342,16 +355,20 @@ class Nemesis:
         await self._order("POST", self._rig.mood.order)
 
     async def _order(self, method: str, order: Mapping[str, Any] | None) -> bool:
-        """Tell the simulator; False when it is dead at the moment, which is disorder enough."""
+        """Tell the simulator; False when it is dead at the moment, which is disorder enough.
+
+        The end of all faults (DELETE) is repeated until it arrives: a simulator may take long to start.
+        """
         async with httpx.AsyncClient(trust_env=False, timeout=3.0) as client:
-            for _ in range(10 if method == "DELETE" else 1):
+            while True:
                 try:
                     (await client.request(method, f"{self._rig.management}/faults", json=order)).raise_for_status()
                 except httpx.TransportError:
+                    if method != "DELETE":
+                        return False
                     await trio.sleep(0.3)
                 else:
                     return True
-        return False
 
     def _note(self, where: str, kind: str) -> None:
         self._rig.done[kind] += 1

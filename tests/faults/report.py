@@ -35,6 +35,8 @@ class Report:
     dead_letters: dict[str, int]
     numbers: dict[str, int]
     drained_after: float | None
+    #: How long after the last blip of the database the slowest front served; None where one did not, or there was none.
+    served_after: float | None
     key_judged: bool
     timeline: list[Happening] = field(repr=False, default_factory=list)
     #: How many submissions were acknowledged, and how many seen at their end, in each second.
@@ -63,6 +65,8 @@ class Report:
             lines += [f"  {count:>7,}  {name}" for name, count in sorted(figures.items(), key=lambda f: (-f[1], f[0]))]
         after = "NOT AT ALL" if self.drained_after is None else f"{self.drained_after:.1f} s after the last fault"
         lines.append(f"everything at its end: {after}")
+        if self.served_after is not None:
+            lines.append(f"all fronts served {self.served_after:.1f} s after the database was back (I11)")
         lines.append(f"revocation (I9): {'judged' if self.key_judged else 'not judged, the run was too short'}")
         return "\n".join(lines)
 
@@ -90,6 +94,7 @@ def report_of(
     dead = {letter.subject for letter in database.dead_letters}
     statuses = Counter("dead letter" if row.submission_id in dead else row.status for row in database.submissions)
     latest = max((call.started for call in history.calls if call.op == "use"), default=0.0)
+    served = [round(blip.served - blip.back, 1) for blip in history.blips if blip.served is not None]
     return Report(
         seed=seed,
         seconds=seconds,
@@ -113,11 +118,15 @@ def report_of(
             "of them settled by asking": _settled_by_asking(history),
             "dead letters that an operator replayed": replayed,
             "events on record": len(database.events),
+            "samples of the terms": len(history.samples),
+            "of them with late documents": sum(one.urgent > 0 for one in history.samples),
+            "deferred documents taken in": sum(row.is_deferred for row in database.submissions),
             "mails that the relay took": len(history.mails or ()),
             "mails that it took again": len(history.mails or ()) - len(set(history.mails or ())),
             "numbers drawn": sum(event.kind == "accepted" and event.detail["drawn"] for event in database.events),
         },
         drained_after=None if drained_after is None else round(drained_after, 1),
+        served_after=max(served) if served and len(served) == len(history.blips) else None,
         key_judged=any(latest > revocation.at + 31 for revocation in history.revocations),
         timeline=happenings,
         acknowledged=_by_second(call.ended for call in submits if call.http == 202),

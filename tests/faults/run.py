@@ -4,7 +4,8 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -28,12 +29,14 @@ from tests import citus
 from tests.cli.running import environment
 from tests.faults.blip import blip
 from tests.faults.checker import Violation, check
-from tests.faults.clients import Clients, Door
+from tests.faults.clients import CALL_SECONDS, CALM_SECONDS, Clients, Door
 from tests.faults.history import Blip, ClientJournal, History, Revocation, read_arrivals, read_snapshot
 from tests.faults.hooks import Supplier, harass
 from tests.faults.mails import mail_again
+from tests.faults.modes import TermSample, sample_terms
 from tests.faults.nemesis import CITUS_DECK, DECK, Nemesis, draw
 from tests.faults.parts import Tell
+from tests.faults.patience import settle
 from tests.faults.report import Happening, Report, report_of
 from tests.faults.scene import ROOT, Scene, set_scene
 from tests.faults.standby import Pair
@@ -41,10 +44,10 @@ from tests.faults.standby import Pair
 #: Longer than a batch waits for the standby (10 s) and a client for its answer (6 s), and then for the repeat.
 SILENCE = 20.0
 _BEGUN_IN_SILENCE = 2.0
-#: How long everything may take to come to its end once the faults are over.
+#: How long nothing may change, once the faults are over, before everything counts as stuck.
 DRAIN_SECONDS = 90.0
-_LOOK_SECONDS = 0.5
-_REPLAY_SECONDS = 30.0
+#: Longest start of a process, on a machine that has hardly any time for it.
+_START_SECONDS = 600.0
 
 
 #: Numbers for which reception is away all the time: in a run that is long enough they end as dead letters.
@@ -139,10 +142,14 @@ async def _run(order: Order, folder: Path) -> Ended:
         nemesis = Nemesis(scene.rig, order.seed, points=order.points)
         await nemesis.begin(order.mood, order.faults)
         revocations: list[Revocation] = []
+        samples: list[TermSample] = []
         supplier, calm = Supplier(scene.reception_port), trio.Event()
         async with trio.open_nursery() as nursery, trio.open_nursery() as working:
+            nursery.start_soon(sample_terms, scene.dsn, samples)
             nursery.start_soon(_revoke_one, scene, clients, revocations)
             working.start_soon(clients.run, order.per_second, order.max_in_flight)
+            for account in scene.accounts:
+                working.start_soon(clients.replace_papers, account)
             supplying = Supplying(supplier, client)
             nursery.start_soon(supplying.run)
             if order.points:
@@ -156,17 +163,25 @@ async def _run(order: Order, folder: Path) -> Ended:
             calm.set()
             scene.listener.calm = scene.relay.calm = True
             tell("run", "calm")
-            drained_after = await _drain(scene, clients, order.drain, tell)
+            clients.patience = CALM_SECONDS
+            # Each of the next steps may have to wait for processes that start.
+            calm_since = trio.current_time()
+            patience = order.drain + 2 * await _until_fronts_serve(scene, client)
+            is_drained = await _drain(scene, clients, patience, tell)
+            drained_after = trio.current_time() - calm_since if is_drained else None
             tell("run", "drained" if drained_after is not None else "not drained")
-            replayed = await _replay_dead_letters(scene, tell)
-            with trio.move_on_after(order.drain):
-                await supplying.over.wait()
-                await _deliver_all(scene, tell)
-                await _mail_all(scene, tell)
+            replayed = await _replay_dead_letters(scene, patience, tell)
+            await settle(supplying.left, patience, partial(tell, "run"), "receipts of the supplier")
+            await _settle_messages(scene, patience, tell)
+            clients.patience = CALL_SECONDS
             blips: Sequence[Blip] = []
             if order.blip:
                 chance = random.Random(f"{order.seed}/blip")
                 blips = await blip(scene.rig.postgres, clients, scene.accounts[-1], unseen, chance, tell)
+            if drained_after is not None:
+                # A front may still have had a request in work whose client had left.
+                await _drain(scene, clients, patience, tell)
+                await _settle_messages(scene, patience, tell)
             await _count_up(scene)
             in_doubt = await scene.rig.postgres.in_doubt()
             working.cancel_scope.cancel()
@@ -181,6 +196,7 @@ async def _run(order: Order, folder: Path) -> Ended:
         hook_secrets=scene.listener.secrets,
         handed=supplier.handed,
         mails=scene.relay.taken,
+        samples=samples,
     )
     violations = await trio.to_thread.run_sync(check, history)
     happenings = [replace(each, at=round(each.at - began, 3)) for each in happenings]
@@ -190,7 +206,7 @@ async def _run(order: Order, folder: Path) -> Ended:
 
 def _http_client() -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
-    return httpx.AsyncClient(trust_env=False, timeout=6.0, limits=limits)
+    return httpx.AsyncClient(trust_env=False, timeout=CALL_SECONDS, limits=limits)
 
 
 async def _fail_over(pair: Pair, silence: float, clients: Clients, tell: Tell) -> None:
@@ -225,7 +241,7 @@ async def _revoke_one(scene: Scene, clients: Clients, revocations: list[Revocati
                     revocations.append(Revocation(key.api_key_id, clients.now))
 
 
-async def _replay_dead_letters(scene: Scene, tell: Tell) -> int:
+async def _replay_dead_letters(scene: Scene, patience: float, tell: Tell) -> int:
     """Do what an operator does when all is well again; return how many rows that was."""
     count = await trio.to_thread.run_sync(_count, scene.dsn, "SELECT count(*) FROM dead_letters")
     if not count:
@@ -234,8 +250,7 @@ async def _replay_dead_letters(scene: Scene, tell: Tell) -> int:
     if citus.programs() is not None:
         # The command lists them with what is on the coordinator alone (docs/scaling.md): they are replayed as it would.
         await _replay_one_by_one(scene.dsn)
-        with trio.move_on_after(_REPLAY_SECONDS):
-            await _until_empty(scene.dsn)
+        await settle(partial(_waiting, scene.dsn), patience, partial(tell, "run"), "replayed rows")
         return count
     pace = ["--older-than", "0", "--no-canary", "--per-second", "100", "--no-stop", "--no-wait"]
     what = [*pace, "--by", "the fault suite", "--reason", "all is well"]
@@ -248,8 +263,7 @@ async def _replay_dead_letters(scene: Scene, tell: Tell) -> int:
     )
     # Some may have failed again by then: the checker judges what became of them.
     assert ended.returncode in (OK, FAILED_AGAIN), ended.stderr
-    with trio.move_on_after(_REPLAY_SECONDS):
-        await _until_empty(scene.dsn)
+    await settle(partial(_waiting, scene.dsn), patience, partial(tell, "run"), "replayed rows")
     return count
 
 
@@ -263,34 +277,30 @@ async def _replay_one_by_one(dsn: str) -> None:
 
 
 class Supplying:
-    """A working supplier; `over` is set when it has finished all that it began."""
+    """A working supplier."""
 
     def __init__(self, supplier: Supplier, client: httpx.AsyncClient) -> None:
         self._supplier, self._client = supplier, client
-        self.over = trio.Event()
+        self._is_over = False
 
     async def run(self) -> None:
         """Work until it is stopped."""
         await self._supplier.run(self._client)
-        self.over.set()
+        self._is_over = True
+
+    async def left(self) -> frozenset[Hashable]:
+        """Work that it has begun and not finished."""
+        return frozenset() if self._is_over else frozenset({len(self._supplier.handed)})
 
 
-async def _deliver_all(scene: Scene, tell: Tell) -> None:
-    """Have every webhook that waits for its next try, or has none left, called now, as its tenant would; and wait."""
-    while left := await trio.to_thread.run_sync(_deliver_again, scene.dsn):
-        tell("run", f"{left} deliveries wait")
-        await trio.sleep(_LOOK_SECONDS * 2)
+async def _settle_messages(scene: Scene, patience: float, tell: Tell) -> None:
+    """Have every webhook and mail that waits for its next try, or has none left, sent now; and wait for the last."""
+    for what, retry in ("deliveries", _deliver_again), ("mails", mail_again):
+        await settle(partial(trio.to_thread.run_sync, retry, scene.dsn), patience, partial(tell, "run"), what)
 
 
-async def _mail_all(scene: Scene, tell: Tell) -> None:
-    """Have every mail that waits for its next try sent now, and wait until none does."""
-    while left := await trio.to_thread.run_sync(mail_again, scene.dsn):
-        tell("run", f"{left} mails wait")
-        await trio.sleep(_LOOK_SECONDS * 2)
-
-
-def _deliver_again(dsn: str) -> int:
-    """Retry the webhook deliveries that no worker holds, tenant by tenant; return how many wait in all."""
+def _deliver_again(dsn: str) -> frozenset[Hashable]:
+    """Retry the webhook deliveries that no worker holds, tenant by tenant; return all that wait."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         waiting = conn.execute(
             "SELECT tenant_id, subject, holder FROM webhook_deliveries WHERE stage <> 'delivered'"
@@ -298,7 +308,7 @@ def _deliver_again(dsn: str) -> int:
         for tenant_id, subject, holder in waiting:
             if holder is None:
                 conn.execute("SELECT retry_webhook(%s, %s)", (tenant_id, subject))
-    return len(waiting)
+    return frozenset(subject for _, subject, _ in waiting)
 
 
 async def _count_up(scene: Scene) -> None:
@@ -308,24 +318,33 @@ async def _count_up(scene: Scene) -> None:
             await aggregator.fold_all(db, account.tenant_id)
 
 
-async def _until_empty(dsn: str) -> None:
-    while True:
-        if not await trio.to_thread.run_sync(_count, dsn, "SELECT count(*) FROM outbox"):
-            return
-        await trio.sleep(_LOOK_SECONDS)
-
-
-async def _drain(scene: Scene, clients: Clients, seconds: float, tell: Tell) -> float | None:
-    """Wait until nothing waits any more; None when that takes too long."""
+async def _until_fronts_serve(scene: Scene, client: httpx.AsyncClient) -> float:
+    """Wait until every front is ready; return the seconds that a start may take on this machine."""
     started = trio.current_time()
-    with trio.move_on_after(seconds):
-        while True:
-            waiting = await trio.to_thread.run_sync(_count, scene.dsn, "SELECT count(*) FROM outbox")
-            tell("run", f"{waiting} rows wait, {clients.in_flight} errands in flight")
-            if not waiting and not clients.in_flight:
-                return trio.current_time() - started
-            await trio.sleep(_LOOK_SECONDS)
-    return None
+    with trio.move_on_after(_START_SECONDS):
+        for url in scene.urls:
+            ready = False
+            while not ready:
+                with suppress(httpx.HTTPError):
+                    ready = (await client.get(f"{url.removesuffix('/api/v1/fe')}/readyz")).is_success
+                await trio.sleep(0.1)
+    return trio.current_time() - started
+
+
+async def _drain(scene: Scene, clients: Clients, patience: float, tell: Tell) -> bool:
+    """Wait until no row of the outbox and no errand of a client is left; False when they are stuck."""
+
+    async def look() -> frozenset[Hashable]:
+        rows = await _waiting(scene.dsn)
+        tell("run", f"{len(rows)} rows wait, {clients.in_flight} errands in flight")
+        return rows | {f"errand {number}" for number in range(clients.in_flight)}
+
+    return await settle(look, patience, partial(tell, "run"), "rows or errands")
+
+
+async def _waiting(dsn: str) -> frozenset[Hashable]:
+    """The rows of the outbox: a row that reached another stage, or another counted try, has made progress."""
+    return frozenset(await trio.to_thread.run_sync(_rows, dsn, "SELECT subject, stage, attempt FROM outbox"))
 
 
 def _count(dsn: str, statement: str) -> int:

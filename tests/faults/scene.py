@@ -10,9 +10,11 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import trio
+from cryptography.hazmat.primitives.hashes import SHA256
 
 from fe.accounts.provision import add_certificate, create_key, create_tenant, put_sequence
 from fe.config import named_keys
@@ -21,14 +23,24 @@ from fe.ecf.selfmade import to_p12
 from fe.metering import aggregator
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database, open_database
-from fe.store.records import billing
+from fe.store.records import agents, billing
+from fe.store.records.agents import AgentId
 from tests import citus
 from tests.cli.running import SECRETS, environment
 from tests.factories.companies import credential_of_today
 from tests.faults.clients import Account, Key
-from tests.faults.documents import DRAWN_UNTIL, EXPIRES, GRANTED_UNTIL, PREFIXES, SHORT_PREFIX, SHORT_UNTIL
+from tests.faults.documents import (
+    DRAWN_UNTIL,
+    EXPIRES,
+    GRANTED_UNTIL,
+    PREFIXES,
+    SHORT_PREFIX,
+    SHORT_UNTIL,
+    till_credential,
+)
 from tests.faults.hooks import KEYS, Listener, open_reception, provision, write_roots
 from tests.faults.mails import SENDER, MailRelay, switch_on
+from tests.faults.modes import declare_papers
 from tests.faults.nemesis import Mood, Rig
 from tests.faults.nodes import Nodes
 from tests.faults.parts import Part, Tell
@@ -52,7 +64,8 @@ _KEYS_EACH = 8
 #: Billed since before any clock of the run, however wrong.
 _PRICE, _EVER = Decimal("0.035"), datetime(2026, 1, 1, tzinfo=UTC)
 _PASSPHRASE = "correct horse"
-_READY_SECONDS = 180.0
+#: A process that ends while it starts is noticed at once; this is for one that hangs.
+_READY_SECONDS = 600.0
 
 #: Everything that takes long in life is short here, in proportion; the pool and the threads are small, to be used up.
 SETTINGS = {
@@ -167,6 +180,7 @@ async def set_scene(
             bases = [f"http://127.0.0.1:{port}" for port in ports]
             await _until_ready([f"{base}/readyz" for base in bases], parts)
             doors = [f"{base}/api/v1/fe" for base in bases]
+            rig.dsn, rig.tenants = dsn, [(one.tenant_id, Environment(one.environment)) for one in accounts]
             yield Scene(rig, dsn, accounts, issuers, doors, journal, listener, relay, parts[-1], reception_port)
             async with trio.open_nursery() as ending:
                 for part in [*parts, authority]:
@@ -208,6 +222,10 @@ async def _provision(db: Database) -> tuple[list[Account], dict[int, Mapping[str
             await db.transact(put_sequence, tenant, where, prefix, maximum=last, expires=EXPIRES, now=now)
         await aggregator.restart(db, tenant.tenant_id)  # from now on its days are kept
         await db.run(billing.enable, tenant.tenant_id, subscription_id=f"sub_{number}", unit_price=_PRICE, at=_EVER)
+        till = till_credential().certificate.fingerprint(SHA256()).hex()
+        lease: dict[str, Any] = {"epoch": 0, "nonce": uuid4(), "certificate": till, "at": now}
+        await db.run(agents.lease, tenant.tenant_id, where, AgentId(uuid4()), **lease)
+        await declare_papers(db, tenant.tenant_id, where, now)
         keys = [await db.transact(create_key, tenant, where, pepper=pepper) for _ in range(_KEYS_EACH)]
         issuers[tenant.tenant_id] = issuer
         accounts.append(

@@ -18,6 +18,7 @@ from tests.faults.history import (
     Blip,
     Call,
     DeadLetter,
+    Deferral,
     Due,
     Event,
     History,
@@ -29,6 +30,7 @@ from tests.faults.history import (
     Snapshot,
     Submission,
 )
+from tests.faults.modes import TermSample
 
 TENANT, ENVIRONMENT = TenantId(1), Environment.TESTECF
 NOON = datetime(2026, 11, 6, 12, tzinfo=UTC)
@@ -491,6 +493,30 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
         "I13",
         lambda history: replace(history, mails=["<another@faults.example>"]),
         "under an id that no receipt has",
+    ),
+    (
+        "a late document that no alarm counts",
+        "I14",
+        lambda history: replace(
+            database(submissions=changed(0, signature_time="03-11-2026 06:00:00"))(history),
+            samples=[TermSample(NOON, 0, [RESENT])],
+        ),
+        "the alarm counts 0",
+    ),
+    (
+        "deferred after the authorisation ended",
+        "I15",
+        database(
+            submissions=changed(0, is_deferred=True),
+            deferrals=lambda _: [Deferral(TENANT, ENVIRONMENT, NOON - timedelta(days=1), NOON - timedelta(minutes=1))],
+        ),
+        "no authorisation was in force",
+    ),
+    (
+        "a paper receipt with two e-CF",
+        "I16",
+        database(submissions=lambda rows: [replace(one, replaces="B0100000001") for one in rows]),
+        "2 e-CF replace it",
     ),
     (
         "accepted out of thin air",

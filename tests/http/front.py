@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import httpcore
@@ -175,6 +176,11 @@ class Running:
 Start = Callable[..., Awaitable[Running]]
 
 
+@cache
+def _settings() -> Settings:
+    return load_settings(grace_seconds=2)
+
+
 async def start_front(
     nursery: trio.Nursery,
     db: Database,
@@ -205,7 +211,7 @@ async def start_front(
         await serve_http(
             app,
             "127.0.0.1:0",
-            settings=settings or load_settings(grace_seconds=2),
+            settings=settings or _settings(),
             shutdown=shutdown,
             patience=patience,
             task_status=task_status,

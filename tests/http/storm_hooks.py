@@ -1,7 +1,8 @@
 """Hooks of schemathesis that supply good receipts and good credentials.
 
 The description cannot say all that makes a receipt good. Random receipts would never be accepted, and links that start
-at an accepted one would not be tested. Schemathesis loads this file in its own process (SCHEMATHESIS_HOOKS).
+at an accepted one would not be tested. Schemathesis loads this file in its own process (SCHEMATHESIS_HOOKS). It also
+repeats each call that a busy server refuses, as the interface tells clients to.
 """
 
 import os
@@ -10,7 +11,9 @@ from typing import Any
 
 import schemathesis
 from hypothesis import strategies as st
+from requests.adapters import HTTPAdapter
 from schemathesis import HookContext
+from urllib3.util.retry import Retry
 
 from tests.http.closed import closed
 from tests.http.front import invoice_payload, structured
@@ -28,6 +31,28 @@ _receipts = st.builds(
 )
 _credentials = st.just({"apiKeyId": os.environ.get("STORM_KEY", ""), "apiSecret": os.environ.get("STORM_SECRET", "")})
 
+
+#: Repeats of a call that is refused with 503 and Retry-After. After these the 503 counts as a fault.
+_REPEATS = 10
+
+
+class _RepeatBusy(Retry):
+    """Repeats what a busy server refuses: a 503 with Retry-After, of any method, and nothing else."""
+
+    RETRY_AFTER_STATUS_CODES = frozenset({503})
+
+
+_build = HTTPAdapter.__init__
+
+
+def _build_repeating(self: HTTPAdapter, *args: Any, **options: Any) -> None:
+    _build(self, *args, **options)
+    self.max_retries = _RepeatBusy(
+        _REPEATS, connect=0, read=False, redirect=0, other=0, allowed_methods=None, raise_on_status=False
+    )
+
+
+HTTPAdapter.__init__ = _build_repeating  # type: ignore[method-assign]  # schemathesis makes its sessions itself
 
 #: By the end of the path.
 _GOOD = {"invoices": _receipts, "validate": _receipts, "login": _credentials}

@@ -110,10 +110,11 @@ async def running_shell(*command: str, **how: Any) -> AsyncIterator[Shell]:
 
 
 #: Pages whose receipts come to their verdict: they are run beside a whole service, one after the other.
-LIVE = ("README.md", "idempotency.md", "sequences.md", "states.md", "testing.md")
+LIVE = ("README.md", "idempotency.md", "rejected.md", "sequences.md", "states.md", "testing.md", "till.md")
 
 #: Final statuses of a page's receipts, newest first. For all other pages they are `Aceptado`.
 VERDICTS = {
+    "rejected.md": ["Aceptado", "Rechazado"],
     "testing.md": [
         "error",  # its sequence is over
         "Rechazado",  # of the batch
@@ -122,7 +123,7 @@ VERDICTS = {
         "Aceptado",  # that took its time
         "Aceptado Condicional",
         "Rechazado",
-    ]
+    ],
 }
 
 
@@ -215,7 +216,11 @@ def test_the_pages_are_all_there_and_lead_to_each_other() -> None:
         "recurring",
         "imports",
         "voidings",
+        "contingency",
         "printing",
+        "changes",
+        "till",
+        "rejected",
     }
     assert {page.stem for page in PAGES} == named
     for page in PAGES:

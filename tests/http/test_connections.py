@@ -586,7 +586,7 @@ async def test_a_request_that_ends_as_its_client_leaves_is_not_answered_and_harm
 
 async def test_no_answer_may_be_kept_or_taken_for_something_else(front: Running, key: Key) -> None:
     async with front.client(await front.token(key)) as client:
-        for path in ("/ncf", "/invoices/nobody", "/docs", "/nowhere"):
+        for path in ("/ncf", "/invoices/nobody", "/nowhere"):
             answer = await client.get(path)
             assert answer.headers["Cache-Control"] == "no-store"
             assert answer.headers["X-Content-Type-Options"] == "nosniff"

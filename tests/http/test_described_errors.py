@@ -16,6 +16,7 @@ from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
 from fe.store.records import mail, receivers, tenants
 from fe.store.records.receivers import Receiver
+from tests.archiving.receipts import STORED_PACKAGE
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import rows
 from tests.http import worker
@@ -32,6 +33,11 @@ ELSEWHERE = {"fault-of-ours", "overloaded", "too-many", "slow-body", "delivery-u
 ELSEWHERE |= {"large-body-11188906"}
 CODE = Path(__file__).resolve().parents[2] / "fe"
 URL = "https://erp.example.com/hooks/fe"
+DEFERRED = """
+    INSERT INTO mode_periods (tenant_id, environment, period_id, mode, number, began_at, begun_by, reason)
+    VALUES (%(tenant)s, 'testecf', gen_random_uuid(), 'deferred', 'A-1', now(), 'eva', 'route')
+    RETURNING period_id
+"""
 
 
 async def shown(front: Running) -> dict[str, Any]:
@@ -132,6 +138,10 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     await go_out(db, SubmissionId(UUID(taken.json()["taxLogId"])))
     given("number-sent", await api.patch("/ncf/E31", json={"currentSequence": 1}))
 
+    agent, nonce = f"/agents/{uuid4()}", {"nonce": str(uuid4())}
+    given("bad-agent", await api.put("/agents/till", json={"epoch": 0, **nonce}))
+    given("stale-lease", await api.put(agent, json={"epoch": 3, **nonce}))
+
     # Printing.
     waiting = (await api.post("/invoices", json=structured())).json()["taxLogId"]
     given("no-such-receipt", await api.get(f"/invoices/{uuid4()}/pdf"))
@@ -146,6 +156,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("bad-mail-setting", await api.put("/mail", json=wanted | {"replyTo": "Ventas"}))
     await db.run(mail.set_limit, tenant, 0)
     given("mail-forbidden", await api.put("/mail", json=wanted))
+    given("bad-expense", await api.put("/expenses/131880738", json={"kind": "99"}))
     given("bad-customer", await api.put("/customers/a", json={"name": "Ana", "rnc": "1"}))
     given("bad-product", await api.put("/products/a", json={"name": "Pan", "unit": "manotada"}))
     for path in ("customers", "products"):
@@ -156,6 +167,9 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("no-taxpayer", await api.get("/rnc/131880657"))
     monthly = {"name": "Renta", "day": 1, "payload": invoice_payload(None, TipoeCF="31")}
     given("bad-recurring", await api.put("/recurring/a", json=monthly | {"payload": invoice_payload()}))
+    given("no-such-package", await api.get("/archive/1/zip"))
+    await rows(db, STORED_PACKAGE)
+    given("no-time-stamp", await api.get("/archive/1/tst"))
     given("no-such-recurring", await api.get("/recurring/a"))
     await api.put("/recurring/a", json=monthly)
     made = (await api.put("/recurring/a", json=monthly)).json()
@@ -188,7 +202,16 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
         await trio.sleep(0.05)
     given("not-issuable", await api.post(f"/imports/{faulty}/issue"))
 
-    # Voidings.
+    # Paper receipts, modes, and voidings.
+    of_paper = {"first": "B0200000001", "last": "B0200000500", "expiresOn": "2099-12-31"}
+    await api.post("/paper-ranges", json={**of_paper, "first": "B0200000400", "last": "B0200000900"})
+    given("paper-range-overlaps", await api.post("/paper-ranges", json=of_paper))
+    given("paper-range-bad", await api.post("/paper-ranges", json={**of_paper, "last": "B0100000500"}))
+    given("no-paper-range", await api.delete(f"/paper-ranges/{uuid4()}"))
+    given("no-paper-receipt", await api.get("/paper-receipts/B0200000001"))
+    given("bad-mode", await api.post("/contingency", json={"mode": "deferred", "reason": "route"}))
+    await rows(db, DEFERRED, tenant=tenant)
+    given("mode-of-people", await api.post("/contingency", json={"mode": "offline", "reason": "no line"}))
     given("no-such-voiding", await api.get(f"/voidings/{uuid4()}"))
     one_range = {"first": "E340000000900"}
     given("bad-ranges", await api.post("/voidings", json={"ranges": [one_range, one_range], "reason": 8}))

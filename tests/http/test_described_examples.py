@@ -20,14 +20,15 @@ from fe.http.openapi.served import description
 from fe.identifiers import TenantId, TrackId
 from fe.integrator.demo.documents import FIRST
 from fe.lifecycle import Status
-from fe.month.purchases import Expense
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.records import expenses, receivers, taxpayers
+from fe.store.records import receivers, taxpayers
 from fe.store.records.receivers import Receiver
+from tests.archiving.receipts import STORED_PACKAGE
 from tests.ecf.drafts import any_draft
 from tests.ecf.receipts import USUAL_INDICATOR, line, payload
 from tests.factories.companies import make_certificate
+from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.closed import closed
 from tests.http.front import Key, Running, invoice_payload, structured
@@ -35,6 +36,23 @@ from tests.receiving import supplier
 from tests.receiving.supplier import OURS, document, start_reception
 
 DESCRIPTION = closed(description())
+OUTAGE = """
+    INSERT INTO authority_outages (environment, host, began_at, ended_at, reason)
+    VALUES ('testecf', 'ecf', now() - interval '1 hour', NULL, 'a test'),
+           ('testecf', 'ecf', now() - interval '3 hours', now() - interval '2 hours', 'a test')
+    RETURNING host
+"""
+IN_CONTINGENCY = """
+    INSERT INTO mode_periods (tenant_id, environment, period_id, mode, number, began_at, begun_by, reason)
+    VALUES (%(tenant)s, 'testecf', gen_random_uuid(), 'contingency', 'C-1', '2026-11-20', 'eva', 'fire')
+    RETURNING period_id
+"""
+MEASURED = """
+    INSERT INTO authority_health (environment, service, began_at, answered, failed, milliseconds, slowest_milliseconds)
+    SELECT e.environment, 'reception', now(), 3, 1, 600, 400
+      FROM unnest(ARRAY['ecf', 'certecf', 'testecf']) AS e (environment)
+    RETURNING service
+"""
 
 
 def schema_of(ref: dict[str, Any]) -> Any:
@@ -226,6 +244,7 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("validateInvoice", wrong, "invalid")
     shown_wrong = examples_in(OPERATIONS["validateInvoice"][2]["responses"]["200"]["content"])["invalid"]
     assert wrong.json() == shown_wrong
+    like("previewInvoice", await api.post("/invoices/preview", json={**first, "clientRequestId": "p"}), "completed")
     one = f"/invoices/{taken['taxLogId']}"
     like("getInvoice", await api.get(one), "queued")
     await worker.carry_through(db, taken["taxLogId"])
@@ -269,6 +288,11 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     many["ids"] = [third.removeprefix("/received/"), *many["ids"]]
     like("decideReceived", await api.post("/received/approvals", json=many), "each")
 
+    (lease,) = bodies("leaseAgent")
+    agent = {"agentId": "5f0d1c1e-6c0d-4a0b-9d0a-2f1f6f8f7a11", "minSequence": 9001, "maxSequence": 10000}
+    await api.post("/ncf", json={"prefix": "E44", "name": "Caja 1", "expireAt": "2028-12-31", **agent})
+    like("leaseAgent", await api.put(f"/agents/{agent['agentId']}", json=lease), "leased")
+
     (printing,) = bodies("putPrinting")
     like("getPrinting", await api.get("/printing"), "defaults")
     like("putPrinting", await api.put("/printing", json=printing), "set")
@@ -309,6 +333,9 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     assert (await api.put("/recurring/alquiler-3", json=second)).status_code == 200
     like("deleteRecurring", await api.delete("/recurring/alquiler-3"), "deleted")
 
+    await rows(db, STORED_PACKAGE)
+    like("listArchive", await api.get("/archive"), "one")
+
     new, changed = bodies("putWebhook")
     like("putWebhook", await api.put("/webhooks", json=new), "new")
     like("putWebhook", await api.put("/webhooks", json=changed), "changed")
@@ -333,11 +360,40 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("listVoidings", await api.get("/voidings"), "one")
     like("getVoiding", await api.get(f"/voidings/{voiding}"), "waiting")
 
+    (a_range,) = bodies("addPaperRange")
+    like("addPaperRange", await api.post("/paper-ranges", json=a_range), "recorded")
+    like("listPaperRanges", await api.get("/paper-ranges"), "one")
+    unused = {**a_range, "first": "B0200000600", "last": "B0200000700"}
+    unused_id = (await api.post("/paper-ranges", json=unused)).json()["rangeId"]
+    like("deletePaperRange", await api.delete(f"/paper-ranges/{unused_id}"), "deleted")
+    await rows(db, IN_CONTINGENCY, tenant=tenant)
+    (papers,) = bodies("enterPaperReceipts")
+    like("enterPaperReceipts", await api.post("/paper-receipts", json=papers), "entered")
+    like("listPaperReceipts", await api.get("/paper-receipts"), "one")
+    like("getPaperReceipt", await api.get("/paper-receipts/B0200000007"), "open")
+    (corrected,) = bodies("correctPaperReceipt")
+    like("correctPaperReceipt", await api.put("/paper-receipts/B0200000007", json=corrected), "corrected")
+    await rows(db, "UPDATE mode_periods SET ended_at = now(), ended_by = 'eva' RETURNING period_id")
+    (replaced, every) = bodies("replacePaperReceipts")
+    like("replacePaperReceipts", await api.post("/paper-receipts/replacements", json=replaced), "issued")
+    assert (await api.post("/paper-receipts/replacements", json=every)).json() == {"items": [], "open": 1}
+
+    like("getMode", await api.get("/contingency"), "normal")
+    (offline,) = bodies("setMode")
+    like("setMode", await api.post("/contingency", json=offline), "offline")
+    await api.post("/contingency", json={"mode": "normal", "reason": "the line is back"})
+    await rows(db, OUTAGE)
+    like("getMode", await api.get("/contingency"), "authority-down")
+    await rows(db, MEASURED)
+    like("getAuthority", await api.get("/authority"), "answers")
     like("getMonth", await api.get("/months/2026-11"), "a-month")
     like("getMonthPurchases", await api.get("/months/2026-11/606"), "incomplete")
     suppliers = [one["rncEmisor"] for one in (await api.get("/received")).json()["items"]]
-    await db.run_for(tenant, expenses.put, suppliers[0], None, Expense("02", payment="01"), datetime.now(UTC))
+    (said, _) = bodies("classifyPurchases")
+    assert suppliers[0] == "131880738"
+    like("classifyPurchases", await api.put(f"/expenses/{suppliers[0]}", json=said), "a-supplier")
     like("getMonthPurchases", await api.get("/months/2026-11/606"), "complete")
+    like("getMonthVoided", await api.get("/months/2026-11/608"), "none")
     like("getUsage", await api.get("/usage"), "a-month")
     like("getCurrentBill", await api.get("/billing/current-period"), "nothing-yet")
 

@@ -36,7 +36,7 @@ async def test_every_route_of_the_api_is_described_with_its_scope(front: Running
         for method, operation in operations.items():
             seen.add((method.upper(), re.sub(r"{\w+}", "*", path)))
             assert operation["summary"]
-            assert bool(operation["security"]) == (path != f"{PREFIX}/login")
+            assert bool(operation["security"]) == (path not in (f"{PREFIX}/login", f"{PREFIX}/authority"))
 
     health = {"/healthz", "/readyz"}
     pages = {
@@ -47,6 +47,8 @@ async def test_every_route_of_the_api_is_described_with_its_scope(front: Running
         f"{PREFIX}/openapi.json",
         f"{PREFIX}/docs",
         f"{PREFIX}/docs{MARKDOWN}",
+        f"{PREFIX}/docs/authority",
+        f"{PREFIX}/docs/<any(es, en):language>/authority",
     }
     undescribed = health | pages | {f"{PREFIX}/docs/<path:page>"}
     assert seen == {

@@ -20,7 +20,7 @@ from fe.workbooks.tables import read_table
 from tests.factories.tenants import rows
 from tests.http.front import Key, Running, make_key, start_front
 from tests.waiting import PATIENCE
-from tests.workbooks.books import csv, row, sparse, xlsx
+from tests.workbooks.books import HEAD, csv, row, sparse, xlsx
 
 
 async def here(_: Apart, __: object, work: Callable[..., Any], *given: Any, within: float = 0) -> Any:
@@ -133,6 +133,15 @@ async def test_import_that_cannot_be_issued_says_why(
             assert answer.status_code == 404
     for body in ({"name": "x", "content": "no base64"}, {"name": "x"}):
         assert (await api.post("/imports", json=body)).status_code == 400
+    head, named = (*HEAD, "Secuencia"), {"prefix": "E32", "name": "Caja 2", "minSequence": 2001, "maxSequence": 2002}
+    assert (await api.post("/ncf", json=named)).status_code == 200
+    tills = csv([[*row("T-1"), "Caja 2"], [*row("T-2"), "Caja 9"], [*row("T-3"), ""]], head)
+    found = await validated(api, tills)
+    assert [(one["row"], one["column"]) for one in found["faults"]] == [(3, "sequence")]
+    assert [(one["prefix"], one["receipts"]) for one in found["types"]] == [("E32", 2)]
+    await issued(api, found["importId"])
+    stored = await rows(db, "SELECT e_ncf FROM submissions ORDER BY e_ncf")
+    assert [one["e_ncf"] for one in stored] == ["E320000000001", "E320000002001"]
     template = await api.get("/imports/templates/E31")
     assert (template.status_code, len(read_table(template.content).sheets)) == (200, 3)
     assert (await api.get("/imports/templates/E99")).status_code == 400

@@ -108,7 +108,8 @@ def test_the_mail_of_a_submission_is_written_as_it_is_described(state: MailState
 
 def test_a_submission_is_written_in_the_order_of_the_interface() -> None:
     at = ENDED.updated_at
-    rejected = serialize_record(MAILED, OtherSide(False, "NO PEDIDO", at, HandingState.DELIVERED, None, at))
+    other = OtherSide(False, "NO PEDIDO", at, HandingState.DELIVERED, None, at)
+    rejected = serialize_record(replace(MAILED, is_archived=True), other, in_contingency=True, replaces="B0100000001")
 
     assert list(json.loads(SUBMISSION.write(rejected))) == list(Submission.__annotations__)
 
@@ -119,7 +120,8 @@ def test_what_is_not_known_is_null_or_absent() -> None:
         '"qrCodeUrl":null,"securityCode":null,"ncfExpiration":null,"fechaHoraFirma":null,"response":null,'
         '"submittedAt":"2026-11-06T14:15:30.123Z","updatedAt":"2026-11-06T14:15:30.123Z","clientRequestId":null,'
         '"tipoEcf":null,"montoTotal":null,"totalITBIS":null,"rncComprador":null,"razonSocialComprador":null,'
-        '"fechaEmision":null,"readyToPrint":false}'
+        '"fechaEmision":null,"readyToPrint":false,"facts":{"signedAt":null,"sendBy":null,"receivedAt":null,'
+        '"verdictAt":null,"deliveredAt":null}}'
     )
 
 

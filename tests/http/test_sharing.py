@@ -71,14 +71,14 @@ class Buyers:
 
 
 @asynccontextmanager
-async def serving(dsn: str, **deps: object) -> AsyncIterator[Buyers]:
+async def serving(dsn: str, *, of_address: int = 100, **deps: object) -> AsyncIterator[Buyers]:
     """Serve with the rights of the page and no others."""
     shutdown, metrics = trio.Event(), Metrics()
     async with open_database(dsn, role=SHARE) as share_db, trio.open_nursery() as nursery:
         app = create_share(ShareDeps(**{"db": share_db, "metrics": metrics, "calls_per_second": 0.0, **deps}))  # type: ignore[arg-type]
 
         async def serve(task_status: trio.TaskStatus[list[socket.socket]]) -> None:
-            settings = load_settings(grace_seconds=2)
+            settings = load_settings(grace_seconds=2, address_connections=of_address)
             await serve_http(app, "127.0.0.1:0", settings=settings, shutdown=shutdown, task_status=task_status)
 
         sockets: list[socket.socket] = await nursery.start(serve)
@@ -382,9 +382,39 @@ async def test_refusal_of_an_overloaded_page_is_a_page(dsn: str) -> None:
     assert {answer.headers["Content-Type"] for answer in answers} == {"text/html; charset=utf-8"}
     assert all(answer.headers["Retry-After"] and answer.headers["X-Robots-Tag"] for answer in answers)
     assert [('lang="es"' in answer.text, 'lang="en"' in answer.text) for answer in answers] == [
-        (True, False),
+        (True, True),
         (False, True),
     ]
+
+
+async def answer_to(port: int, sent: bytes) -> tuple[bytes, str]:
+    """Send these bytes; return the head and the body of the answer."""
+    async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
+        await stream.send_all(sent)
+        head, _, body = b"".join([some async for some in stream]).partition(b"\r\n\r\n")
+        return head, body.decode()
+
+
+async def test_refusal_before_a_request_is_read_is_a_page(dsn: str, buyers: Buyers) -> None:
+    malformed = [
+        await answer_to(buyers.port, b"GET / HTTP/1.1\r\n" + language + b"x y\r\n\r\n")
+        for language in (b"", b"Accept-Language: en\r\n")
+    ]
+    async with (
+        serving(dsn, of_address=1) as crowded,
+        await trio.open_tcp_stream("127.0.0.1", crowded.port) as held,
+    ):
+        await held.send_all(b"GET / HTTP/1.1\r\n")
+        refused = await answer_to(crowded.port, b"GET / HTTP/1.1\r\n\r\n")
+
+    assert [int(head.split()[1]) for head, _ in (*malformed, refused)] == [400, 400, 429]
+    for head, page in (*malformed, refused):
+        said = head.lower()
+        assert b"content-type: text/html; charset=utf-8" in said
+        assert b"x-robots-tag: noindex" in said
+        assert f"content-length: {len(page.encode())}".encode() in said
+    assert ['lang="es"' in page for _, page in (*malformed, refused)] == [True, False, True]
+    assert all('lang="en"' in page for _, page in (*malformed, refused))
 
 
 async def test_guessing_ten_thousand_tokens_finds_nothing_and_is_slowed_down(
@@ -497,28 +527,30 @@ async def test_receipt_that_cannot_be_printed_has_its_page_and_its_xml(
 async def test_process_of_the_page_holds_no_key_and_serves_the_same_links_after_a_kill(
     api: httpx.AsyncClient, db: Database, dsn: str, tmp_path: Path
 ) -> None:
-    tax_log_id, port = await issued(api, db), free_port()
-    page = Buyers(Metrics(), port)
+    tax_log_id = await issued(api, db)
 
-    async def until_ready(process: "subprocess.Popen[bytes]") -> None:
+    async def ready(process: "subprocess.Popen[bytes]", port: int) -> Buyers:
+        page = Buyers(Metrics(), port)
         with trio.fail_after(PATIENCE):
             while True:
                 try:
                     assert (await page.get("/readyz")).status_code == 200
-                    return
+                    return page
                 except httpx.TransportError:
                     assert process.poll() is None, log_of(tmp_path)
                     await trio.sleep(0.05)
 
+    port = free_port()
     with process_of_the_page(dsn, port, tmp_path) as killed:
-        await until_ready(killed)
+        page = await ready(killed, port)
         revoked = await shared(api, tax_log_id)
         assert reading.attached((await page.get(f"{revoked}/pdf")).content) == XML
         await api.delete(f"/invoices/{tax_log_id}/share")
         path = await shared(api, tax_log_id)
         killed.send_signal(signal.SIGKILL)
+    port = free_port()  # the killed one may have the other for a moment
     with process_of_the_page(dsn, port, tmp_path) as process:
-        await until_ready(process)
+        page = await ready(process, port)
         assert [(await page.get(one)).status_code for one in (path, revoked)] == [200, 404]
         process.send_signal(signal.SIGTERM)
         assert await trio.to_thread.run_sync(process.wait, PATIENCE) == 0

@@ -54,6 +54,7 @@ KNOWN = TenantContext(
     expiries={ecf_type.prefix: EXPIRES for ecf_type in EcfType},
     next_numbers={ecf_type.prefix: 42 for ecf_type in EcfType},
     holders=(),
+    may_defer=True,
 )
 GOLDEN = Path(__file__).parent.parent / "ecf" / "golden"
 

@@ -253,6 +253,19 @@ async def _void(db: Database, work: Work, _: Move) -> None:
     await rows(db, "SELECT void_numbers(%(tenant)s, ARRAY[%(submission)s], %(at)s, gen_random_uuid())", **given)
 
 
+async def _void_meanwhile(db: Database, work: Work) -> None:
+    await rows(
+        db,
+        """INSERT INTO voided_ranges
+                  (tenant_id, environment, prefix, first_number, last_number, voiding_id, fate, reason)
+           SELECT tenant_id, environment, left(e_ncf, 3), substr(e_ncf, 4)::bigint, substr(e_ncf, 4)::bigint,
+                  gen_random_uuid(), 'asked', 8
+             FROM submissions
+            WHERE submission_id = %(id)s""",
+        id=work.subject,
+    )
+
+
 _PROCESSING = _booking(bookings.processing, after=SOON, response={"said": "En Proceso"})
 
 #: Which function brings about which outcome, and how it is called.
@@ -321,6 +334,8 @@ async def brought_to(db: Database, move: Move) -> Work:
         work = await take(db, subject)
         if move.fate is NumberFate.UNKNOWN:
             await _announce(db, work, move)
+        if move.fate is NumberFate.USED:
+            await _void_meanwhile(db, work)
         await db.run(bookings.dead_letter, work, at=AT, error="why")
         return work
     stage = Stage.SIGN if move.before is Place.ENDED else Stage(move.before)

@@ -546,7 +546,7 @@ async def test_next_try_reuses_the_print(monkeypatch: pytest.MonkeyPatch) -> Non
         return b"%PDF of " + document
 
     monkeypatch.setattr(mailer, "pdf", print_once)
-    printer = mailer.printer_of(Apart(1, Metrics()))
+    printer = mailer.printer_of(Apart(1, Metrics(), seconds=PATIENCE))
     prints = [await printer(TenantId(1), b"one", PrintOptions()) for _ in range(2)]
     prints.append(await printer(TenantId(1), b"one", PrintOptions(language="en")))
 

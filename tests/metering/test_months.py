@@ -1,20 +1,23 @@
 """A month: sums before and after the aggregator, credit notes, gaps of numbers, and what suppliers sent."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
+from random import Random
 
 import pytest
 from lxml import etree
 
-from fe.accounts import months
+from fe.accounts import months, voidings
 from fe.ecf.catalogue import EcfType, Environment
+from fe.ecf.ids import new_id
 from fe.ecf.tax_amounts import tax_amounts
-from fe.identifiers import TenantId
+from fe.identifiers import SequenceId, TenantId
 from fe.lifecycle import Status
 from fe.metering import aggregator
-from fe.month.period import YearMonth
+from fe.month.period import OneDay, YearMonth
 from fe.store.postgres.db import Database
-from fe.store.records import metering
+from fe.store.records import metering, month_sums, sequences
 from tests.factories.tenants import rows
 from tests.http.front import make_tenant
 from tests.portal.receipts import make_receipt, make_received
@@ -26,6 +29,103 @@ AT = datetime(2026, 11, 5, 15, tzinfo=UTC)
 async def fold(db: Database, tenant: TenantId) -> None:
     await db.run(metering.restart, tenant)
     await aggregator.fold_all(db, tenant)
+
+
+async def hold(db: Database, tenant: TenantId, *numbers: int) -> None:
+    await rows(
+        db,
+        """INSERT INTO held_numbers (tenant_id, environment, e_ncf, issuer_rnc, submission_id)
+           SELECT %(tenant)s, 'ecf', 'E31' || lpad(n::text, 10, '0'), '131880681', gen_random_uuid()
+             FROM unnest(%(numbers)s::bigint[]) AS n RETURNING 1""",
+        tenant=tenant,
+        numbers=list(numbers),
+    )
+
+
+async def test_gaps_at_both_ends_of_a_stretch_are_named(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await hold(db, tenant, 3, 4, 5, 8, 30, 51, 60, 71, 72)
+    stretches = [
+        (f"E31{first:010d}", f"E31{last:010d}") for first, last in ((1, 10), (51, 60), (71, 72), (80, 81), (90, 90))
+    ]
+
+    gaps = await db.run(month_sums.number_gaps, tenant, Environment.ECF, stretches)
+
+    assert [(gap.first, gap.last) for gap in gaps] == [(1, 2), (6, 7), (9, 10), (52, 59), (80, 81), (90, 90)]
+
+
+async def test_gaps_found_by_block_are_those_found_one_by_one(db: Database) -> None:
+    """Blocks of 128 numbers: gaps within, between and at the ends of blocks, up to the most that are named."""
+    tenant, chance = await make_tenant(db), Random(3)
+    for begin, chances in ((1, 0.0), (10_001, 0.01), (20_001, 0.2), (30_001, 1.0)):
+        held = [number for number in range(begin, begin + 700) if chance.random() >= chances]
+        await hold(db, tenant, *held)
+        for first, last in ((begin, begin + 699), (begin + 128, begin + 255), (begin + 127, begin + 640)):
+            among = {first - 1, *(number for number in held if first <= number <= last), last + 1}
+            pairs = list(pairwise(sorted(among)))
+            plain = [(one + 1, other - 1) for one, other in pairs if other > one + 1]
+
+            stretch = (f"E31{first:010d}", f"E31{last:010d}")
+            gaps = await db.run(month_sums.number_gaps, tenant, Environment.ECF, [stretch])
+
+            assert [(gap.first, gap.last) for gap in gaps] == plain[: month_sums.MOST_GAPS]
+
+
+async def test_receipts_of_a_month_that_came_after_it_are_in_its_sums(db: Database) -> None:
+    """Submitted or received after the month's end, with a day of issue within it."""
+    tenant = await make_tenant(db)
+    numbers = []
+    for days in (0, 26, 90):
+        at, e_ncf = AT + timedelta(days=days), f"E31{days + 1:010d}"
+        made = await make_receipt(db, tenant, status=None, at=at, e_ncf=e_ncf, ecf_type=EcfType.CREDIT_FISCAL)
+        await rows(
+            db,
+            """UPDATE submissions SET issued_on = '2026-11-05', signed_at = submitted_at, e_ncf = %(e_ncf)s
+                WHERE submission_id = %(id)s""",
+            id=made,
+            e_ncf=e_ncf,
+        )
+        numbers.append(e_ncf)
+        await make_received(db, tenant, e_ncf=e_ncf, at=at)
+
+    report = await months.read_report(db, tenant, Environment.ECF, NOVEMBER)
+    day = await db.run(month_sums.still_open, tenant, Environment.ECF, OneDay(AT.date()))
+
+    for (waiting,) in (report.still_open, day):
+        assert (waiting.receipts, waiting.first_number, waiting.last_number) == (3, numbers[0], numbers[-1])
+    (received,) = report.received
+    assert (received.receipts, received.without_amounts, received.total) == (3, 0, Decimal("354.00"))
+    later = await months.read_report(db, tenant, Environment.ECF, NOVEMBER.after)
+    assert (later.still_open, later.received) == ([], [])
+
+
+async def test_newest_numbers_are_proposed_for_voiding_and_earlier_ones_on_request(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(voidings, "_LOOK", 3)
+    monkeypatch.setattr(voidings, "_FEWEST_LOOKED_AT", 1)
+    tenant = await make_tenant(db)
+    await db.run_for(
+        tenant,
+        sequences.put,
+        Environment.ECF,
+        "E31",
+        new_id=SequenceId(new_id(AT)),
+        minimum=1,
+        maximum=20,
+        expire_at=None,
+        is_active=True,
+        at=AT,
+    )
+    await hold(db, tenant, 2, 3, 5, 8, 9, 12)
+
+    newest = await db.run(voidings.propose_newest, tenant, Environment.ECF)
+    earlier = await db.run(voidings.propose_newest, tenant, Environment.ECF, ("E31", newest.earlier[0].last + 1))
+
+    assert [(one.range.first, one.range.last) for one in newest.found] == [(6, 7), (10, 11), (13, 20)]
+    assert [(one.first, one.last) for one in newest.earlier] == [(1, 5)]
+    assert [(one.range.first, one.range.last) for one in earlier.found] == [(1, 1), (4, 4)]
+    assert earlier.earlier == []
 
 
 async def test_a_month_is_the_same_before_and_after_the_aggregator(db: Database) -> None:

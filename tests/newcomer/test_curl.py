@@ -63,9 +63,7 @@ async def ten_types(shell: Shell, page: str) -> list[tuple[str, str]]:
 
 async def mend_a_refusal(shell: Shell, page: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Paste the mistake that the guide makes, read what is said of it, do that, and hand the receipt in."""
-    (paste, *_) = (
-        block for kind, block in blocks(part(page, "Looking before you leap", "Many at once")) if kind == "run"
-    )
+    (paste, *_) = (block for kind, block in blocks(part(page, "Validate before sending", "Batches")) if kind == "run")
     (refused,) = values(await shell.run(paste))
     problem = refused["problems"][0]
     # No code is like the one that was given, so none is proposed: the list says which there are.

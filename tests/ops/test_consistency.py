@@ -9,6 +9,7 @@ from itertools import chain
 import pytest
 
 from fe.authority.gateway import OUTCOMES
+from fe.contingency import TermState
 from fe.ecf.catalogue import Environment, Host
 from fe.lifecycle import FINAL, Stage
 from fe.monitoring.collectors import CERTIFICATE_TIMES, CHARGE_STATES, NUMBERS_LEFT, SEQUENCE_TIMES
@@ -52,7 +53,7 @@ VALUES: dict[str, set[str]] = {
     "left": set(NUMBERS_LEFT),
     "expires": {*CERTIFICATE_TIMES, *SEQUENCE_TIMES},
     "actor": {*Stage, "metering", "charge", "circuits", "rescuer", "outbox watch", "gauges"},
-    "state": set(CHARGE_STATES),
+    "state": {*CHARGE_STATES, *TermState},
     "kind": {"live", "dead", *HANDED_ON[0]},
     "source": {"cache", "disk"},
     "end": {"committed", "rolled back"},
@@ -158,7 +159,7 @@ def test_test_environments_wake_nobody() -> None:
         and alert["labels"]["severity"] == "page"
     ]
 
-    assert len(of_an_environment) == 9
+    assert len(of_an_environment) == 10
     assert [alert["alert"] for alert in of_an_environment if 'environment="ecf"' not in alert["expr"]] == []
 
 

@@ -1,6 +1,6 @@
 """The alert drill: what each fault of the fault suite does to the metrics drives its alerts to firing, and back.
 
-By promtool, minute by minute, with the rules as they are.
+By promtool, every two minutes, with the rules as they are.
 """
 
 import subprocess
@@ -15,8 +15,8 @@ from tests.ops.material import RULES, alerts, exported
 from tests.ops.test_promtool import PROMTOOL, needs_promtool
 
 #: Minutes: all is well, then it is broken, then it is well again, for as long as windows need to forget. Each costs
-#: 7 ms of CPU.
-WELL, BROKEN, AFTER = 15, 40, 30
+#: 4 ms of CPU. Together they are even: the rules are evaluated every two minutes.
+WELL, BROKEN, AFTER = 15, 40, 31
 
 
 @dataclass(frozen=True)
@@ -270,9 +270,26 @@ FAULTS = (
         after=70,  # it looks an hour back
     ),
     Fault(
+        "documents are not sent for more than a day",
+        gauge(f'fe_terms_running{{{A}, environment="ecf", term="sending", state="soon"}}', 0, 4),
+        frozenset({"FeTermEndsSoon"}),
+    ),
+    Fault(
+        "documents are not sent for more than sixty hours",
+        gauge(f'fe_terms_running{{{A}, environment="ecf", term="sending", state="urgent"}}', 0, 4),
+        frozenset({"FeTermNearlyOver"}),
+    ),
+    Fault(
         "a voiding is left in doubt",
         gauge(f"fe_voidings_in_doubt{{{A}}}", 0, 1),
         frozenset({"FeVoidingInDoubt"}),
+    ),
+    Fault(
+        "the archive loses an object, waits for its store, and is not checked",
+        gauge(f"fe_archive_faults{{{A}}}", 0, 1)
+        | gauge(f"fe_archive_unstored_seconds{{{A}}}", 60, 30000)
+        | gauge(f"fe_archive_unchecked_seconds{{{A}}}", 60, 200000),
+        frozenset({"FeArchiveDiffers", "FeArchiveStuck", "FeArchiveUnchecked"}),
     ),
     Fault(
         "nobody counts the months again",
@@ -339,7 +356,7 @@ def case(fault: Fault) -> dict[str, object]:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
 def test_a_fault_drives_its_alerts_to_firing_and_back(fault: Fault, tmp_path: Path) -> None:
     file = tmp_path / "drill.yml"
-    told = {"rule_files": list(map(str, RULES)), "evaluation_interval": "1m", "tests": [case(fault)]}
+    told = {"rule_files": list(map(str, RULES)), "evaluation_interval": "2m", "tests": [case(fault)]}
     file.write_text(yaml.safe_dump(told), encoding="utf-8")
     assert PROMTOOL is not None
     ended = subprocess.run([PROMTOOL, "test", "rules", str(file)], capture_output=True, text=True, timeout=300)

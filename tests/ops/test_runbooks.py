@@ -102,6 +102,7 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
         return told_of(owner.name, key.record.api_key_id, subject) | {
             "CERTIFICATE": str(certificate.certificate_id),
             "EMAIL": user.email,
+            "FE_ARCHIVE": str(folder / "archive"),
         }
     if name == "counterparty-gave-up":
         await give_up_handing_on(db, owner.tenant_id, subject)
@@ -114,6 +115,8 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
     if name == "voiding-in-doubt":
         voiding = await leave_in_doubt(db, owner.tenant_id)
         return told | {"VOIDING": voiding}
+    if name == "archive-differs":
+        return told | {"FE_ARCHIVE": str(folder / "archive")}
     if name == "webhooks-failing":
         return told | {"ENVIRONMENT": "ecf", "DELIVERY": await fail_to_deliver(db, owner.tenant_id)}
     return told

@@ -42,6 +42,8 @@ class ReceiptForm:
         self.fields = []
         fields = "[self::input or self::select or self::textarea][not(ancestor::template)]"
         for one in _found(self.text, '//form[contains(@class, "receipt")]//*' + fields):
+            if one.get("type") == "radio" and one.get("checked") is None:
+                continue
             if one.tag == "select":
                 chosen = one.xpath(".//option[@selected]") or one.xpath(".//option[1]")
                 value = chosen[0].get("value", "")

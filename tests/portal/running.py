@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from html import unescape
 from typing import Any
 
@@ -16,7 +17,8 @@ from argon2 import PasswordHasher
 from fe.accounts import totp
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.accounts.people import create_person
-from fe.config import load_settings
+from fe.archiving.documents import ReceiptDocuments
+from fe.config import Settings, load_settings
 from fe.http.archives import archive_limit
 from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
@@ -161,6 +163,11 @@ def _openid(issuer: str, url: str) -> OpenId:
     return OpenId(issuer, CLIENT_ID, CLIENT_SECRET, "Acme", f"{url}{CALLBACK}", bytes(32))
 
 
+@cache
+def _settings() -> Settings:
+    return load_settings(grace_seconds=2, development=True, portal_bind="127.0.0.1:1")
+
+
 async def start_portal(
     nursery: trio.Nursery,
     db: Database,
@@ -175,12 +182,13 @@ async def start_portal(
     # The address is known before the portal is built: pages and their checks name it.
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    settings = load_settings(grace_seconds=2, development=True, portal_bind=f"127.0.0.1:{port}")
+    settings = _settings().model_copy(update={"portal_bind": f"127.0.0.1:{port}"})
     wakeups = more.pop("wakeups", None) or Wakeups(portal_db)
     portal = Portal(
         **{
             "settings": settings,
             "db": portal_db,
+            "documents": ReceiptDocuments(portal_db, None, metrics),
             "lists": list_limit(metrics),
             "operators": operators,
             "wakeups": wakeups,
@@ -196,7 +204,7 @@ async def start_portal(
             "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),
             "submitting": Submitting(portal_db, wakeups, metrics, SubmissionLog()),
             "quotas": DocumentQuota(NO_QUOTA, metrics),
-            "printers": Apart(1, metrics),
+            "printers": Apart(1, metrics, seconds=PATIENCE),
             "archives": archive_limit(metrics),
             **more,
         }

@@ -323,6 +323,7 @@ BEFORE_THERE_IS_ANY = {
     "GET /companies/<int:company>/<environment>/new/return",
     "GET /companies/<int:company>/<environment>/recurring/new",
     "GET /companies/<int:company>/<environment>/webhooks/secret",
+    "GET /companies/<int:company>/certification/pdfs",
 }
 
 

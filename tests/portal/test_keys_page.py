@@ -140,6 +140,25 @@ async def test_a_key_is_revoked_and_every_process_is_told(
     assert (await portal.db.run(changes.latest, tenant, limit=1))[0].action == "key revoked"
 
 
+async def test_a_key_is_rolled_with_an_overlap(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    old = await make_key(portal.db, tenant)
+    at = f"/companies/{tenant}/keys/{old.api_key_id}"
+    await owner.get(at)
+    refused = await owner.send(f"{at}/roll", {"overlap": "8760"})
+    assert (refused.status_code, "how long the old key" in refused.text) == (400, True)
+
+    page = await owner.send(f"{at}/roll", {"overlap": "24"})
+
+    before, after = await keys_of(portal, tenant)
+    assert (after.environment, after.scopes, after.name) == (before.environment, before.scopes, before.name)
+    secret = page.text.partition('id="key-secret">')[2].partition("<")[0]
+    assert Peppers({"": PEPPER}).find(secret, after.secret_hash) == ""
+    assert before.expires_at is not None
+    assert timedelta(hours=23) < before.expires_at - after.created_at < timedelta(hours=25)
+    actions = [one.action for one in await portal.db.run(changes.latest, tenant, limit=2)]
+    assert sorted(actions) == ["key created", "key rolled"]
+
+
 async def test_roles_and_other_companies(portal: Running, owner: Browser, tenant: TenantId) -> None:
     key = await make_key(portal.db, tenant)
     base = f"/companies/{tenant}/keys"
@@ -148,7 +167,7 @@ async def test_roles_and_other_companies(portal: Running, owner: Browser, tenant
             page = await browser.get(f"{base}/{key.api_key_id}")
             assert (page.status_code, "/revoke" in page.text) == (200, False)
             proof = hidden_fields(page.text, "/sign-out") | {"form": str(uuid4())}
-            for path in ("new", f"{key.api_key_id}/revoke"):
+            for path in ("new", f"{key.api_key_id}/revoke", f"{key.api_key_id}/roll"):
                 assert (await browser.client.post(f"{base}/{path}", data=proof)).status_code == 403
     stranger = await make_tenant(portal.db, "Otra SRL")
     theirs = await make_key(portal.db, stranger)

@@ -1,5 +1,6 @@
 """Replays from the portal: preview, run without a terminal, stop, and take over by another process."""
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -53,6 +54,9 @@ async def test_one_is_understood_and_looked_at_before_it_goes_again(
         assert "for the first time" in page.text
         page = await browser.send(REVIEW)
         assert (page.status_code, str(other) in page.text) == (200, False)
+        companies = page.text.partition('<ul id="companies">')[2].partition("</ul>")[0]
+        assert re.fullmatch(r"<li><b>1</b>: <bdi>[^<]+</bdi></li>", companies), companies
+        assert "<b>1</b>" in page.text.partition('<ul id="causes">')[2].partition("</ul>")[0]
         assert await dead(portal.db) == {subject, other}
         page = await browser.send(REPLAY, {"per_second": "1000", **WHY})
         assert (page.status_code, "running" in page.text) == (200, True)

@@ -89,22 +89,22 @@ async def test_a_sequence_that_runs_out_or_ends_is_told(tenant: TenantId, db: Da
     told = [str(notice.text) for notice in notices([], found, [], [], NOW)]
 
     assert told[0].startswith("There is no certificate")
-    assert sorted(one.removeprefix("The sequence ecf ")[:20] for one in told[1:]) == [
-        "E31 has 5 numbers le",
-        "E32 is used up.",
-        "E33 expires in 10 da",
-        "E34 has expired.",
+    assert sorted(one.removeprefix("The sequence of ") for one in told[1:]) == [
+        "consumer invoices (E32) is used up.",
+        "credit notes (E34) has expired.",
+        "debit notes (E33) expires in 10 days.",
+        "fiscal credit invoices (E31) has 5 numbers left.",
     ]
 
 
 @pytest.mark.parametrize(
     ("left", "hours", "said"),
     [
-        (1, None, "A la secuencia ecf E31 le queda 1 número."),
-        (5, None, "A la secuencia ecf E31 le quedan 5 números."),
-        (100, 1, "La secuencia ecf E31 vence hoy, al terminar el día."),
-        (100, 25, "La secuencia ecf E31 vence mañana, al terminar el día."),
-        (100, 49, "La secuencia ecf E31 vence en 2 días."),
+        (1, None, "A la secuencia de facturas de crédito fiscal (E31) le queda 1 número."),
+        (5, None, "A la secuencia de facturas de crédito fiscal (E31) le quedan 5 números."),
+        (100, 1, "La secuencia de facturas de crédito fiscal (E31) vence hoy, al terminar el día."),
+        (100, 25, "La secuencia de facturas de crédito fiscal (E31) vence mañana, al terminar el día."),
+        (100, 49, "La secuencia de facturas de crédito fiscal (E31) vence en 2 días."),
     ],
 )
 def test_one_is_not_said_as_many(left: int, hours: int | None, said: str) -> None:
@@ -177,10 +177,10 @@ async def test_every_page_says_that_the_authority_is_away_or_sending_is_paused(
     owner: Browser, tenant: TenantId, db: Database
 ) -> None:
     here = f"/companies/{tenant}/ecf/sequences"
-    assert "does not answer now" not in (await owner.get(here)).text
+    assert "has not answered since" not in (await owner.get(here)).text
     assert await db.run(circuits.open_circuit, "ecf", "ecf", "no answer", timedelta(minutes=1))
-    assert "does not answer now" in (await owner.get(here)).text
-    assert "does not answer now" not in (await owner.get(f"/companies/{tenant}/testecf/sequences")).text
+    assert "has not answered since" in (await owner.get(here)).text
+    assert "has not answered since" not in (await owner.get(f"/companies/{tenant}/testecf/sequences")).text
 
     await rows(
         db,

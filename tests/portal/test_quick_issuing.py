@@ -11,7 +11,7 @@ from fe.catalogue.fields import EntryId
 from fe.ecf.catalogue import EcfType, Environment
 from fe.identifiers import TenantId
 from fe.portal.receipt.entry import ReceiptEntry
-from fe.portal.receipt.layout import layout
+from fe.portal.receipt.layout import PAYMENT_TERMS, layout
 from fe.portal.receipt.withholding import INCOME_TAX_WITHHELD, VAT_WITHHELD, compute_withheld
 from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
 from tests.factories.companies import make_certificate
@@ -138,6 +138,49 @@ async def test_next_form_begins_as_the_last_receipt_of_the_person_was(
     assert (await owner.get(f"{shop}?types")).text.count("/testecf/new/") >= 10
     async with portal.browser(await portal.person(tenant, email="b@example.do")) as colleague:
         assert (await ReceiptForm.open(colleague, f"{shop}/32")).value("item.IndicadorFacturacion") == "1"
+
+
+async def test_sale_is_paid_by_one_tap_and_the_next_begins_so(portal: Running, owner: Browser, shop: str) -> None:
+    form = await ReceiptForm.open(owner, f"{shop}/32")
+    assert form.value(PAYMENT_TERMS) == "1"
+    await form.press("product:p-0")
+    form.type(PAYMENT_TERMS, "1-3")
+
+    await form.press("issue")
+    portal.clock.ahead = timedelta(minutes=1)
+    again = await ReceiptForm.open(owner, f"{shop}/32")
+
+    assert again.value(PAYMENT_TERMS) == "1-3"
+    await again.press("product:p-0")
+    await again.press("add:pay")
+    again.type("pay.FormaPago", "1")
+    await again.press("check")
+    assert "Everything is in order" in again.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "paid", "id_doc"),
+    [
+        ("1-3", [], {"TipoPago": "1", "TablaFormasPago": {"FormaDePago": [{"FormaPago": "3"}]}}),
+        ("2-4", [], {"TipoPago": "2", "TablaFormasPago": {"FormaDePago": [{"FormaPago": "4"}]}}),
+        ("1", [], {"TipoPago": "1"}),
+        (
+            "1-3",
+            ["1", "8"],
+            {"TipoPago": "1", "TablaFormasPago": {"FormaDePago": [{"FormaPago": "1"}, {"FormaPago": "8"}]}},
+        ),
+    ],
+)
+def test_terms_and_form_of_payment_are_one_choice(typed: str, paid: list[str], id_doc: dict[str, Any]) -> None:
+    entry = ReceiptEntry.empty(layout(EcfType.CONSUMER))
+    entry.values[PAYMENT_TERMS] = typed
+    entry.rows["pay"] = [{"pay.FormaPago": form, "pay.MontoPago": "", "pay.more": ""} for form in paid]
+
+    made = entry.payload()
+
+    assert made["Encabezado"]["IdDoc"] == {"TipoeCF": "32", "TipoIngresos": "01", **id_doc}
+    assert ReceiptEntry.of(entry.layout, made).payload() == made
+    assert ReceiptEntry.of(entry.layout, made).values[PAYMENT_TERMS] == ("1" if paid else typed)
 
 
 async def test_form_is_turned_into_one_of_another_type(owner: Browser, shop: str) -> None:

@@ -68,12 +68,12 @@ async def test_owner_repeats_a_receipt_and_keeps_it_in_order(
     # The sequence is missing: the day before says so, and so does the day.
     await go_to(11, 30)
     page = await owner.get(f"/companies/{tenant}")
-    assert "testecf: recurring receipts that would not be issued within a day: 1." in page.text
+    assert "Tests: recurring receipts that would not be issued within a day: 1." in page.text
     page = await owner.get(one)
     assert "there is no active sequence E31" in page.text
     await go_to(12, 1)
     page = await owner.get(f"/companies/{tenant}")
-    assert "testecf: recurring receipts that could not be issued: 1." in page.text
+    assert "Tests: recurring receipts that could not be issued: 1." in page.text
     assert ">held<" in (await owner.get(base)).text
     await owner.get(one)
     await make_sequence(

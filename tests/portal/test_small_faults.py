@@ -143,7 +143,7 @@ def test_sequence_that_is_used_up_is_said_once_and_as_being_so_now() -> None:
 
     said = [(one.text.es, one.is_soon) for one in notices([], [used_up], [], [], at) if one.path != "certificates"]
 
-    assert said == [("La secuencia testecf E31 está agotada.", False)]
+    assert said == [("Pruebas: la secuencia de facturas de crédito fiscal (E31) está agotada.", False)]
 
 
 async def test_check_of_an_old_date_a_free_line_and_an_unknown_receipt_is_doubted(

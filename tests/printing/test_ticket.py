@@ -6,6 +6,7 @@ import pytest
 from lxml import etree
 from PIL import Image
 
+from fe import printing
 from fe.ecf.parse import parse_xml
 from fe.printing import PaperSize, PrintOptions, qr_address, ticket
 from fe.printing.read import read, show
@@ -35,6 +36,14 @@ def test_ticket_has_all_of_the_receipt_within_the_width(path: Path, layout: Pape
     assert max(len(line) for line, _ in printed.lines) <= ROLLS[layout]
     assert (printed.codes, printed.cuts) == ([qr_address(xml, options)], 1)
     assert "?" not in printed.text
+
+
+def test_a_ticket_is_printed_after_a_pdf() -> None:
+    """The modules that draw a PDF load at the first one, and no name of theirs may hide a function of the package."""
+    xml = signed(GOLDEN[0])
+    printing.pdf(xml, PrintOptions())
+
+    assert decode(printing.ticket(xml, PrintOptions(layout=PaperSize.ROLL_80))).cuts == 1
 
 
 def test_ticket_with_raster_has_a_code_that_can_be_read() -> None:

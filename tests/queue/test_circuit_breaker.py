@@ -18,7 +18,7 @@ from fe.queue.circuit_breaker import FAILURES_TO_OPEN, Circuits
 from fe.store.postgres.db import Database
 from fe.store.queue import circuits as stored
 from fe.store.queue.outbox import OutboxLane
-from tests.factories.tenants import rows
+from tests.factories.tenants import make_tenant, rows
 from tests.waiting import PATIENCE
 
 #: Every wait of the breakers a hundredth of what it is.
@@ -26,6 +26,11 @@ SCALE = 0.01
 PRODUCTION = OutboxLane(Environment.ECF, Host.ECF)
 SUMMARIES = OutboxLane(Environment.ECF, Host.FC)
 TESTS = OutboxLane(Environment.TESTECF, Host.ECF)
+WAITING = """
+    INSERT INTO outbox (tenant_id, subject, stage, environment, host, entered_at, run_at, attempt)
+    VALUES (%(tenant)s, gen_random_uuid(), %(stage)s, %(environment)s, %(host)s, now() + %(entered)s, now() + %(due)s,
+            %(attempt)s)
+"""
 
 
 class Prober:
@@ -147,6 +152,42 @@ async def test_circuit_after_closing_lets_more_through_with_each_four_answers(db
 
         assert seen == [*range(2, 17), 16, 16]
         assert [circuit.is_open for circuit in await db.run(stored.everything)] == [False]
+
+
+async def test_closing_a_circuit_makes_tried_rows_due_in_the_order_of_signing(db: Database) -> None:
+    """The first two were tried before it opened; the last is of another environment, and waits for its own."""
+    tenant = await make_tenant(db)
+    await db.run(stored.open_circuit, "ecf", "ecf", "a test", timedelta(hours=1))
+    made = [
+        ("ecf", "ecf", "send", -5, 100, 3),
+        ("ecf", "ecf", "reconcile", -4, 50, 1),
+        ("ecf", "ecf", "send", 1, 1, 0),
+        ("ecf", "fc", "send", -3, 60, 2),
+        ("testecf", "ecf", "send", -3, 60, 2),
+    ]
+    for environment, host, stage, entered, due, attempt in made:
+        await rows(
+            db,
+            WAITING,
+            tenant=tenant,
+            environment=environment,
+            host=host,
+            stage=stage,
+            entered=timedelta(seconds=entered),
+            due=timedelta(seconds=due),
+            attempt=attempt,
+        )
+
+    await db.run(stored.close_circuit, "ecf", "ecf")
+
+    found = await rows(db, "SELECT environment, host, stage, run_at = entered_at AS is_due FROM outbox ORDER BY run_at")
+    assert [tuple(one.values()) for one in found] == [
+        ("ecf", "ecf", "send", True),
+        ("ecf", "ecf", "reconcile", True),
+        ("ecf", "ecf", "send", True),
+        ("ecf", "fc", "send", False),
+        ("testecf", "ecf", "send", False),
+    ]
 
 
 async def test_process_that_begins_after_an_outage_lets_through_one_row_until_it_is_answered(db: Database) -> None:

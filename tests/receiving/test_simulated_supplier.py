@@ -8,11 +8,11 @@ import pytest
 import trio
 from cryptography import x509
 
+from fe.certification.reception_samples import SupplierSample
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
 from fe.receiving.assess import Trust
 from fe.simulator import SimulatorSettings, simulate
-from fe.simulator.supplier import SupplierSample
 from fe.store.postgres.db import Database
 from fe.store.records import receivers
 from fe.store.records.receivers import Receiver

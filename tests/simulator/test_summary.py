@@ -132,6 +132,7 @@ async def test_separate_hosts_serve_only_their_own_operations(start: Start) -> N
     [
         (Availability.V1_7, TRACK_IDS, "certecf", False),
         (Availability.V1_7, STATE, "certecf", False),
+        (Availability.V1_7, "consultadirectorio/api/consultas/listado", "certecf", False),
         (Availability.V1_7, SUMMARY_STATE, "certecf", True),
         (Availability.V1_6, SUMMARY_STATE, "testecf", False),
         (Availability.V1_6, SUMMARY_STATE, "ecf", True),

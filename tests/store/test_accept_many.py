@@ -439,3 +439,28 @@ async def test_a_lock_that_somebody_holds_is_not_waited_for(db: Database, dsn: s
             await db.run(accept)
 
     assert isinstance(raised.value, Contended)
+
+
+async def test_repeat_is_a_commit_that_waits_for_the_standby(db: Database) -> None:
+    """The wait of the commit that it finds may have been cancelled; a later commit of that server waits for both."""
+    tenant = await make_tenant(db)
+    await db.run(submissions.accept, new_submission(tenant, client_request_id="a"), ACCEPTED_AT)
+    repeat = new_submission(tenant, client_request_id="a")
+
+    async def alone(conn: Conn) -> bool:
+        async with conn.transaction():
+            await submissions.accept(conn, repeat, ACCEPTED_AT)
+            return await writes(conn)
+
+    async def in_a_batch(conn: Conn) -> bool:
+        async with conn.transaction():
+            await submissions.accept_many(conn, at_once([repeat]))
+            return await writes(conn)
+
+    assert [await db.run(alone), await db.run(in_a_batch)] == [True, True]
+
+
+async def writes(conn: Conn) -> bool:
+    """Whether the transaction has an id, as one that writes has."""
+    cursor = await conn.execute("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
+    return await cursor.fetchone() == (True,)

@@ -319,9 +319,11 @@ def tidied_every_second(postgres: str) -> Iterator[None]:
     """The server looks once a second what is to be vacuumed."""
     with plain(postgres) as conn:
         conn.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'")
+        conn.execute("ALTER SYSTEM SET autovacuum = on")
         conn.execute("SELECT pg_reload_conf()")
         yield
         conn.execute("ALTER SYSTEM RESET autovacuum_naptime")
+        conn.execute("ALTER SYSTEM SET autovacuum = off")
         conn.execute("SELECT pg_reload_conf()")
 
 

@@ -648,6 +648,27 @@ async def test_only_its_own_tenant_and_environment_count(db: Database) -> None:
     assert await db.run(numbers.undecided, await a_note(db, tenant), NUMBER, ISSUER) is None
 
 
+async def test_no_note_waits_for_a_receipt_that_the_certification_counts(db: Database) -> None:
+    """Its answer was lost, and in certecf nothing tells of a number: a person saw the counter."""
+    tenant = await make_tenant(db)
+    receipt = await accepted(db, tenant, environment=Environment.CERTECF)
+    note = await a_note(db, tenant, environment=Environment.CERTECF)
+    given = {"tenant": tenant, "receipt": receipt}
+    await rows(
+        db,
+        """WITH run AS (
+               INSERT INTO certification_runs (tenant_id, run_id, state, loaded_at, loaded_by, name, digest, content)
+               VALUES (%(tenant)s, gen_random_uuid(), 'stopped', now(), 'eva', 'set', sha256(''), '') RETURNING run_id)
+           INSERT INTO certification_cases (tenant_id, run_id, place, name, e_ncf, is_summary, submission_id)
+           SELECT %(tenant)s, run_id, 1, 'one', 'E310000000001', false, %(receipt)s FROM run""",
+        **given,
+    )
+
+    assert await db.run(numbers.undecided, note, NUMBER, ISSUER) == receipt
+    await rows(db, "UPDATE certification_cases SET is_confirmed = true WHERE submission_id = %(receipt)s", **given)
+    assert await db.run(numbers.undecided, note, NUMBER, ISSUER) is None
+
+
 async def test_two_notes_that_name_each_other_do_not_wait_for_ever(db: Database) -> None:
     tenant = await make_tenant(db)
     first = await a_note(db, tenant, 1, at=ACCEPTED_AT)

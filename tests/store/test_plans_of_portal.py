@@ -19,6 +19,7 @@ from fe.store.portal import inbox, receipt, receipts, standing
 from fe.store.portal.receipts import ReceiptFilter
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.roles import PORTAL
+from fe.store.records import submissions
 from fe.store.records.received import ApprovalStatus, ReceivedFilter
 from tests.store.grown import counting, make_grown
 
@@ -73,6 +74,8 @@ _FILL = (
                'E31' || lpad(n::text, 10, '0'), '31', 'A', '131880681', t.at::date, 118, sha256(n::text::bytea), t.at
           FROM generate_series(1, %(rows)s / 2) AS n
          CROSS JOIN LATERAL (SELECT %(now)s - (n * interval '1 day' * 90 / %(rows)s) AS at) AS t""",
+    """INSERT INTO received_waiting (tenant_id, environment, received_id)
+       SELECT r.tenant_id, r.environment, r.received_id FROM received AS r""",
     "VACUUM ANALYZE",
 )
 
@@ -183,7 +186,7 @@ async def test_what_belongs_to_one_receipt_is_read_by_key(grown: str) -> None:
 
     async def all_of_it(conn: Conn, tenant: TenantId) -> None:
         assert await receipt.one(conn, tenant, one) is not None
-        assert set(await receipt.documents(conn, tenant, one)) == {"signed"}
+        assert set(await submissions.documents(conn, tenant, one)) == {"signed"}
         assert len(await receipt.of_number(conn, tenant, Environment.ECF, "E310000000041")) == 1
         assert len(await receipts.heads(conn, tenant, [one])) == 1
 

@@ -2,19 +2,27 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from fe.archiving.checking import check
+from fe.archiving.export import WholeArchive
+from fe.ecf.catalogue import Environment
 from fe.identifiers import ClientRequestId
 from fe.lifecycle import Stage
+from fe.objects.storage import FolderStore
 from fe.store.postgres.db import open_database
 from fe.store.postgres.migrate import migrate
-from fe.store.records import submissions
+from fe.store.postgres.roles import WORKER
+from fe.store.records import submissions, tenants
+from fe.store.records.archive import PackageChain
 from tests import citus
+from tests.archiving.receipts import EVENING, MORNING, finished, received
+from tests.archiving.test_archiving import run_archiver
 from tests.factories.logins import database_of, login
 from tests.factories.tenants import make_submission, make_tenant, new_submission, rows
 
@@ -82,3 +90,63 @@ async def test_a_month_is_taken_away_with_its_keys_and_nothing_else(owned: str, 
         assert (await db.run(submissions.accept, again, KEPT)).outcome == "accepted"
         repeat = new_submission(tenant, KEPT, client_request_id=ClientRequestId("order 2"), e_ncf="E310000000004")
         assert (await db.run(submissions.accept, repeat, KEPT)).outcome == "deduped"
+
+
+async def test_receipts_of_a_tenant_are_erased_only_after_its_archive_was_handed_over_and_checked(
+    owned: str, postgres: str, tmp_path: Path
+) -> None:
+    administrator = make_conninfo(postgres, dbname=conninfo_to_dict(owned)["dbname"])
+    store = FolderStore(tmp_path)
+    async with open_database(administrator) as db, open_database(administrator, role=WORKER) as worker:
+        tenant_id, other = await make_tenant(db), await make_tenant(db)
+        for owner in (tenant_id, other):
+            await finished(db, owner)
+            await received(db, owner, EVENING)
+        await run_archiver(worker, store)
+        (tenant,) = [one for one in await db.run(tenants.everyone) if one.tenant_id == tenant_id]
+        late = await finished(db, tenant_id, at=MORNING)
+        erase = statements("an administrator, for the tenant").replace("Ozama", tenant.name)
+
+        async def handed_over(now: datetime) -> str:
+            whole = WholeArchive(db, store, tenant, "eva@example.do", now)
+            async for _ in whole.chunks():
+                pass
+            assert whole.handover is not None
+            return whole.handover.protocol.hex()
+
+        def refused(protocol: str = "00" * 32) -> str:
+            with (
+                psycopg.connect(administrator, autocommit=True) as conn,
+                pytest.raises(psycopg.errors.RaiseException) as raised,
+            ):
+                conn.execute(erase.replace("00" * 32, protocol).encode())
+            return str(raised.value)
+
+        assert "disable it first" in refused()
+        await rows(
+            db,
+            "INSERT INTO disabled_tenants (tenant_id, since) VALUES (%(tenant)s, now()) RETURNING 1",
+            tenant=tenant_id,
+        )
+        assert "no archive was handed over" in refused()
+        early = await handed_over(MORNING + timedelta(minutes=1))
+        assert "was not checked since" in refused(early)
+        tomorrow = MORNING + timedelta(days=1)
+        for one in Environment:
+            chain = PackageChain(tenant_id, one)
+            assert await check(db, store, lambda: MORNING + timedelta(hours=1), chain) == (0, [])
+        assert "are not archived" in refused(early)
+        await run_archiver(worker, store, tomorrow)
+        assert "packages that the handover does not have" in refused(early)
+        protocol = await handed_over(tomorrow + timedelta(minutes=1))
+        for one in Environment:
+            chain = PackageChain(tenant_id, one)
+            assert await check(db, store, lambda: tomorrow + timedelta(days=1), chain, reads=True) == (0, [])
+        with psycopg.connect(administrator, autocommit=True) as conn:
+            assert conn.execute(erase.replace("00" * 32, protocol).encode()).fetchall() == [(0,)]
+            for table in ("submissions", "submission_documents", "submission_events", "received"):
+                assert conn.execute(f"SELECT DISTINCT tenant_id FROM {table}".encode()).fetchall() == [(other,)]
+            kept = "SELECT number FROM archive_items WHERE evidence_id = %s"
+            assert conn.execute(kept, [late]).fetchall() == [(2,)]
+            noted = "SELECT count(*) FROM audit_trail WHERE entry LIKE '%tenant erase%'"
+            assert conn.execute(noted).fetchall() == [(1,)]

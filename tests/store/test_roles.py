@@ -44,22 +44,31 @@ MATRIX = """
 | Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` | `fe_reception` | `fe_portal` | `fe_share` |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 | `acknowledgements` | S | S | S | S | SI | S | |
+| `agents` | SIU | S | S | S | | SU | |
 | `api_key_uses` | SIU | S | S | S | | SIU | |
 | `api_keys` | Su | | SIu | s | | SIu | |
 | `applied_functions` | S | S | S | S | S | S | S |
 | `applied_migrations` | S | S | S | S | S | S | S |
 | `approvals` | SI | S | S | S | | SI | |
+| `archive_chains` | | SIU | SIU | S | | S | |
+| `archive_handovers` | | | SI | S | | SI | |
+| `archive_items` | S | SIU | S | S | | S | |
+| `archive_packages` | S | SIU | SIU | S | | S | |
+| `archive_places` | S | S | SI | S | | S | |
 | `audit_trail` | | | S | S | | | |
+| `authority_health` | S | SIUD | S | S | | S | |
+| `authority_outages` | S | SIU | S | S | | S | |
 | `billing_accounts` | S | S | SIU | S | | S | |
 | `billing_charges` | | SIU | SIU | S | | S | |
 | `billing_months` | S | SIU | SIU | S | | S | |
 | `billing_rounds` | | SIU | SIU | | | | |
 | `billing_terms` | | S | SI | S | | | |
 | `certificates` | s | S | SIu | s | S | sIu | |
-| `certification_cases` | Su | | SIU | S | | | |
-| `certification_runs` | su | | SIU | S | | | |
-| `certification_steps` | | | SID | S | | | |
-| `certifications` | | | SIU | S | | | |
+| `certification_cases` | Su | Su | SIU | S | | SI | |
+| `certification_runs` | su | Su | SIU | S | | SIu | |
+| `certification_steps` | | | SID | S | | SID | |
+| `certification_tasks` | | Su | SI | S | | SI | |
+| `certifications` | | | SIU | S | | SIU | |
 | `circuits` | | SIU | S | S | | s | |
 | `client_requests` | SI | | S | S | | SI | |
 | `counterparty_deliveries` | S | SIU | SU | S | | S | |
@@ -83,9 +92,14 @@ MATRIX = """
 | `mail_suppressions` | | SI | SID | S | | SID | |
 | `mails` | Su | SIUD | Su | S | | Siu | |
 | `memberships` | | | SIUD | S | | SIUD | |
+| `mode_periods` | SIU | S | SIU | S | | SIU | |
+| `notice_mails` | | | | | | SIU | |
 | `openid_requests` | | | | | | SID | |
 | `operator_actions` | | | SI | S | | | |
 | `outbox` | sI | SUD | SI | S | | sI | |
+| `paper_ranges` | SIuD | | S | S | | SIuD | |
+| `paper_receipts` | SIU | Su | S | S | | SIU | |
+| `paper_replacements` | SIU | S | S | S | | SIU | |
 | `password_resets` | | | SIu | | | Su | |
 | `pauses` | s | S | SID | S | | s | |
 | `pending_actions` | | | SIu | S | | | |
@@ -101,7 +115,7 @@ MATRIX = """
 | `receipt_expenses` | SIU | | S | S | | SIU | |
 | `received` | S | S | S | S | SI | S | |
 | `received_amounts` | SI | | SI | S | SI | SI | |
-| `received_approvals` | S | | S | S | SI | S | |
+| `received_approvals` | S | S | S | S | SI | S | |
 | `received_waiting` | S | SD | S | S | SI | SD | |
 | `receivers` | | | SIUD | S | S | S | |
 | `recovery_codes` | | | SIUD | | | SIUD | |
@@ -119,7 +133,7 @@ MATRIX = """
 | `shared_receipts` | SID | SI | | | | SID | s |
 | `simulations` | I | S | S | S | | I | |
 | `spent_seeds` | | SD | | | SI | | |
-| `submission_documents` | SI | SI | S | S | | SI | |
+| `submission_documents` | SI | SI | SI | S | | SI | |
 | `submission_events` | SI | SI | SI | S | | SI | |
 | `submissions` | SI | SU | SU | S | s | SI | |
 | `supplier_expenses` | SIU | | S | S | | SIU | |
@@ -157,8 +171,10 @@ SOME_COLUMNS = {
     ("sends", FRONT, "SELECT"): {"tenant_id", "submission_id", "outcome"},
     ("outbox", PORTAL, "SELECT"): {"tenant_id", "subject", "stage", "environment", "run_at"},
     ("sequences", WORKER, "UPDATE"): {"paused_at", "paused_for", "current_number", "updated_at"},
+    **{("paper_ranges", role, "UPDATE"): {"next_number"} for role in (FRONT, PORTAL)},
+    ("paper_receipts", WORKER, "UPDATE"): {"replaced_at", "replaced_by", "e_ncf"},
     ("api_keys", FRONT, "UPDATE"): {"secret_hash", "pepper_id"},
-    ("api_keys", PORTAL, "UPDATE"): {"secret_hash", "pepper_id", "revoked_at"},
+    ("api_keys", PORTAL, "UPDATE"): {"secret_hash", "pepper_id", "revoked_at", "expires_at"},
     ("submissions", RECEPTION, "SELECT"): {
         "tenant_id",
         "submission_id",
@@ -169,7 +185,7 @@ SOME_COLUMNS = {
         "buyer_rnc",
         "status",
     },
-    ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
+    ("api_keys", OPERATOR, "UPDATE"): {"revoked_at", "expires_at"},
     ("certificates", FRONT, "SELECT"): {
         "tenant_id",
         "certificate_id",
@@ -180,9 +196,13 @@ SOME_COLUMNS = {
     },
     ("certificates", OPERATOR, "UPDATE"): {"retired_at", "destroyed_at", "x509"},
     ("certificates", PORTAL, "UPDATE"): {"retired_at"},
-    ("certification_runs", FRONT, "SELECT"): {"tenant_id", "run_id", "state"},
-    ("certification_runs", FRONT, "UPDATE"): {"state", "stopped_en", "stopped_es"},
+    ("certification_runs", FRONT, "SELECT"): {"tenant_id", "run_id", "state", "kind"},
+    ("certification_runs", FRONT, "UPDATE"): {"state", "stopped_en", "stopped_es", "to_do"},
     ("certification_cases", FRONT, "UPDATE"): {"submission_id"},
+    ("certification_cases", WORKER, "UPDATE"): {"original", "attempt", "submission_id", "is_confirmed"},
+    ("certification_runs", WORKER, "UPDATE"): {"state", "stopped_en", "stopped_es", "to_do"},
+    ("certification_runs", PORTAL, "UPDATE"): {"state"},
+    ("certification_tasks", WORKER, "UPDATE"): {"held_until", "done_at", "result", "faults"},
     ("people", WORKER, "SELECT"): {"person_id", "totp_secret"},
     ("import_files", WORKER, "SELECT"): {"tenant_id", "import_id", "created_at"},
     ("import_receipts", WORKER, "SELECT"): {"tenant_id", "import_id", "place"},
@@ -298,6 +318,9 @@ CALLERS = {
     **dict.fromkeys(("change_tenant", "remove_user", "retire_certificate"), (OPERATOR, PORTAL)),
     "unsigned_work": (OPERATOR, PORTAL),
     "destroy_certificate": (OPERATOR,),
+    # An administrator alone.
+    "erase_tenant": (),
+    "release_documents": (OPERATOR,),
     "is_rnc_of_another": ASKED,
     "flush_requests": ASKED,
     "take_duty": (WORKER, OPERATOR),
@@ -418,6 +441,7 @@ def test_each_function_may_be_called_by_who_needs_it(dsn: str) -> None:
         ("note_in_audit_trail", ["search_path=public, pg_temp"]),
         ("note_pending_action", ["search_path=public, pg_temp"]),
         ("note_tenant_rnc", ["search_path=public, pg_temp"]),
+        ("release_documents", ["search_path=public, pg_temp"]),
     ]
 
 

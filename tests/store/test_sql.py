@@ -19,7 +19,8 @@ from fe.store.postgres.statements import statements
 from fe.store.records import history
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SOURCES = sorted((ROOT / "fe").rglob("*.py"))
+#: The store of an agent is SQLite, and has statements of its own.
+SOURCES = [path for path in sorted((ROOT / "fe").rglob("*.py")) if "agent" not in path.parts]
 
 #: Looked up before the tenant is known, read-mostly, one of each for all tenants; and the operators' own book.
 REFERENCE = {"tenants", "api_keys", "users", "operator_actions", "excise_rates", "receivers"}
@@ -30,7 +31,9 @@ ACROSS_TENANTS = {
     ("store/queue/tables.py", "_FLOORS_BY_TIME"): "the earliest row of each lane of the hot table",
     ("store/queue/host_lanes.py", "_FLOOR"): "the earliest row of the hot table",
     ("store/queue/webhooks.py", "_TENANTS"): "whose old events are to be forgotten: a row for each endpoint",
+    ("store/queue/circuits.py", "_DUE_SINCE_SIGNED"): "an outage delayed rows of any tenant",
     ("store/queue/outbox.py", "_WAITING_FOR_FRONT"): "gauges over the hot table",
+    ("store/records/authority_state.py", "_TO_TELL"): "whoever wants to be told of an outage of the authority",
     ("store/portal/drafts.py", "_FORGET"): "drafts of any tenant are over by their age alone",
     ("operators/require_second_person", "require_second_person"): "operators act on rows of many tenants at once",
     ("store/queue/tables.py", "_RESCUE"): "a worker held rows of any tenant",
@@ -51,6 +54,7 @@ ACROSS_TENANTS = {
     ("store/records/metering.py", "_WITH_ENDS"): "whose ends are to be folded: a small table",
     ("store/records/metering.py", "_OPEN"): "whose days are to be closed: a row for each tenant",
     ("store/records/billing.py", "_BILLED"): "whose months are counted again: the terms of all",
+    ("store/records/archive.py", "_STATE"): "gauges for operators: a row for each chain, open packages, refusals",
     ("store/records/statistics.py", "*"): "gauges for operators, over small tables",
     (
         "store/records/rewrapping.py",

@@ -116,11 +116,10 @@ async def running_stack(
             data_dir=data_dir,
             development=True,
             http_bind="127.0.0.1:0",
-            metrics_bind="127.0.0.1:0",
             authority_ecf_url=addresses.ecf,
             authority_fc_url=addresses.fc,
             authority_status_url=addresses.status,
-            **{"poll_seconds": 0.5, **overrides},
+            **{"poll_seconds": 0.5, "metrics_bind": "127.0.0.1:0", **overrides},
         )
         vault = Vault(settings.keks())
         listeners = Listeners.open(settings, role)

@@ -9,7 +9,7 @@ from fe.ecf.signature import verify
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate
 from fe.store.postgres.db import Database
-from fe.store.records import voidings
+from fe.store.records import voidable, voidings
 from fe.store.records.voidings import NotVoidable, RangeFate, VoidingState
 from tests.authority.test_against_simulator import client_of
 from tests.factories import bookings
@@ -248,7 +248,7 @@ async def test_free_ranges_leave_out_what_has_a_receipt(db: Database) -> None:
     await draw(db, tenant, e_ncf=number(31, 9))
     await request(db, tenant, e31(19))
 
-    found = await db.run(voidings.free_ranges, tenant, TEST, e31(1, 20))
+    found = await db.run(voidable.free_ranges, tenant, TEST, e31(1, 20))
 
     assert [(one.first, one.last) for one in found] == [(2, 2), (4, 4), (6, 8), (10, 18), (20, 20)]
 

@@ -24,7 +24,9 @@ from fe_client.errors import (
 from fe_client.models import (
     AcceptedSubmission,
     ApprovalTaken,
+    ArchiveList,
     AskedRange,
+    AuthorityHealth,
     BatchItem,
     BillingPeriod,
     ChangedSequence,
@@ -37,14 +39,28 @@ from fe_client.models import (
     DeliveryAgain,
     DeliveryDetail,
     EntryDeleted,
+    ExpenseAnswer,
+    ExpenseRequest,
     ImportAnswer,
+    InvoicePreview,
+    Lease,
+    LeaseRequest,
     MailSettingsAnswer,
     MailSettingsRequest,
+    ModeAnswer,
     MonthAnswer,
     NewSequence,
     NewStructuredInvoice,
     NewXmlInvoice,
     NumberSequence,
+    PaperContent,
+    PaperEnteredAnswer,
+    PaperRangeAnswer,
+    PaperRangeDeleted,
+    PaperRangesAnswer,
+    PaperReceiptAnswer,
+    PaperReceiptRequest,
+    PaperReceiptsAnswer,
     PrintSettingsAnswer,
     PrintSettingsRequest,
     ProductItem,
@@ -58,6 +74,7 @@ from fe_client.models import (
     RecurringDeleted,
     RecurringRequest,
     RecurringSummary,
+    ReplacementsAnswer,
     RevokedAnswer,
     Sequences,
     SharedAnswer,
@@ -70,6 +87,7 @@ from fe_client.models import (
     Token,
     UsageReport,
     Validation,
+    VoidedAnswer,
     VoidingAnswer,
     VoidingsAnswer,
     Webhook,
@@ -94,7 +112,7 @@ Qr: TypeAlias = Literal["native", "raster"]
 FINAL = frozenset({"Aceptado", "Aceptado Condicional", "Rechazado", "error"})
 
 _PDF, _TICKET, _ZIP = "application/pdf", "application/octet-stream", "application/zip"
-_XML, _TXT = "application/xml", "text/plain"
+_XML = "application/xml"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _LONGEST_WAIT = 30
 _ASK_AGAIN = 5.0
@@ -177,7 +195,7 @@ def submit_and_wait(
     notify: str | None = None,
     sequence: str | None = None,
 ) -> Plan[Submission]:
-    """Hand in a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
+    """Submit a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
 
     Raises NoVerdictYetError after `timeout` seconds. Then it is still on its way: go on with `wait`, or call this again
     with the same `client_request_id`.
@@ -337,6 +355,20 @@ def validate(
     return session.call("POST", "/invoices/validate", body=body)
 
 
+def preview(
+    session: Session,
+    document: Document,
+    *,
+    as_user: str | None = None,
+    as_user_id: str | None = None,
+    simulate: Simulate | None = None,
+    sequence: str | None = None,
+) -> Plan[InvoicePreview]:
+    """Show a receipt as it would be signed now: number, totals, defaults and problems. No number is drawn."""
+    body = _handed_in(document, as_user, as_user_id, simulate, sequence=sequence)
+    return session.call("POST", "/invoices/preview", body=body)
+
+
 def batch(session: Session, items: Iterable[Mapping[str, Any]], *, strict: bool | None = None) -> Plan[list[BatchItem]]:
     """Submit many receipts; the result has, in their order, the answer that `submit` would have given for each.
 
@@ -403,6 +435,12 @@ def change_ncf(
 def delete_ncf(session: Session, prefix: str, *, name: str | None = None) -> Plan[Deleted]:
     """Delete the sequence of a prefix, or the one of this name. Raises NotThereError where there is none."""
     return session.call("DELETE", f"/ncf/{_in_path(prefix)}", query=_without_none({"name": name}), repeatable=False)
+
+
+def lease_agent(session: Session, agent_id: str, lease: LeaseRequest) -> Plan[Lease]:
+    """Give an agent at a till its next lease. Raises ConflictError where a copy of it took one since."""
+    body = _known("lease_agent", lease, LeaseRequest)
+    return session.call("PUT", f"/agents/{_in_path(agent_id)}", body=body)
 
 
 def received_document(session: Session, received_id: str) -> Plan[ReceivedItem | None]:
@@ -551,6 +589,64 @@ def import_template(session: Session, prefix: str) -> Plan[bytes]:
     return session.fetch(f"/imports/templates/{_in_path(prefix)}", _XLSX)
 
 
+def authority(session: Session) -> Plan[AuthorityHealth]:
+    """Show whether the authority answers, as the service measured it."""
+    return session.call("GET", "/authority")
+
+
+def mode(session: Session) -> Plan[ModeAnswer]:
+    """Show how you issue now: normally, or in which contingency."""
+    return session.call("GET", "/contingency")
+
+
+def set_mode(session: Session, mode: str, reason: str) -> Plan[ModeAnswer]:
+    """Say that your own line is down (`offline`) or back (`normal`). Raises InvalidError, ConflictError."""
+    return session.call("POST", "/contingency", body={"mode": mode, "reason": reason})
+
+
+def paper_ranges(session: Session) -> Plan[PaperRangesAnswer]:
+    """List the ranges of series B."""
+    return session.call("GET", "/paper-ranges")
+
+
+def add_paper_range(session: Session, first: str, last: str, expires_on: str) -> Plan[PaperRangeAnswer]:
+    """Record a range of series B, both ends included. Raises InvalidError, ConflictError."""
+    return session.call("POST", "/paper-ranges", body={"first": first, "last": last, "expiresOn": expires_on})
+
+
+def delete_paper_range(session: Session, range_id: str) -> Plan[PaperRangeDeleted]:
+    """Delete a range without receipts. Raises NotFoundError, ConflictError."""
+    return session.call("DELETE", f"/paper-ranges/{_in_path(range_id)}")
+
+
+def paper_receipts(
+    session: Session, *, only_open: bool = False, cursor: str | None = None
+) -> Plan[PaperReceiptsAnswer]:
+    """List paper receipts by number, a page from `cursor` on; `only_open`: those without an accepted e-CF."""
+    query = {"state": "open" if only_open else None, "cursor": cursor}
+    return session.call("GET", "/paper-receipts", query=query)
+
+
+def enter_paper_receipts(session: Session, receipts: Sequence[PaperReceiptRequest]) -> Plan[PaperEnteredAnswer]:
+    """Enter up to 100 receipts that were issued on paper; the answer has the result of each."""
+    return session.call("POST", "/paper-receipts", body={"receipts": list(receipts)})
+
+
+def paper_receipt(session: Session, ncf: str) -> Plan[PaperReceiptAnswer]:
+    """Show a paper receipt. Raises NotFoundError."""
+    return session.call("GET", f"/paper-receipts/{_in_path(ncf)}")
+
+
+def correct_paper_receipt(session: Session, ncf: str, content: PaperContent) -> Plan[PaperReceiptAnswer]:
+    """Correct a paper receipt that has no e-CF. Raises InvalidError, NotFoundError, ConflictError."""
+    return session.call("PUT", f"/paper-receipts/{_in_path(ncf)}", body=content)
+
+
+def replace_paper_receipts(session: Session, ncfs: Sequence[str] | None = None) -> Plan[ReplacementsAnswer]:
+    """Issue the e-CF of paper receipts: of those named, or of the first hundred that are open. It may be repeated."""
+    return session.call("POST", "/paper-receipts/replacements", body={} if ncfs is None else {"ncfs": list(ncfs)})
+
+
 def voidable(session: Session, prefix: str | None = None) -> Plan[ProposalsAnswer]:
     """List the numbers that can be voided, of one type (`E31`) or of all."""
     return session.call("GET", "/voidings/proposals", query={"prefix": prefix})
@@ -582,9 +678,9 @@ def voiding_xml(session: Session, voiding_id: str) -> Plan[bytes]:
     return session.fetch(f"/voidings/{_in_path(voiding_id)}/xml", _XML)
 
 
-def month_608(session: Session, month: str) -> Plan[bytes]:
-    """Fetch the 608 of a month such as `2026-11`. Raises ConflictError."""
-    return session.fetch(f"/months/{_in_path(month)}/608", _TXT)
+def month_608(session: Session, month: str) -> Plan[VoidedAnswer]:
+    """Write the 608 of a month such as `2026-11`: `content`. Raises ConflictError."""
+    return session.call("GET", f"/months/{_in_path(month)}/608")
 
 
 def month(session: Session, month: str) -> Plan[MonthAnswer]:
@@ -616,9 +712,34 @@ def month_archive(
     return content
 
 
+def archive_packages(session: Session, *, cursor: int | None = None) -> Plan[ArchiveList]:
+    """List the packages of your archive, newest first, a page from `cursor` on."""
+    return session.call("GET", "/archive", query={"cursor": cursor})
+
+
+def archive_time_stamp(session: Session, number: int) -> Plan[bytes]:
+    """Fetch the time stamp of an archive package, an RFC 3161 token. Raises NotFoundError."""
+    answer = yield from session.exchange("GET", f"/archive/{number}/tst", media_type="application/octet-stream")
+    content: bytes = answer.body
+    return content
+
+
+def archive_package(session: Session, number: int, *, to: Sink | None = None) -> Plan[bytes]:
+    """Fetch an archive package, a ZIP; `to` as in `pdfs`. Raises NotFoundError."""
+    answer = yield from session.exchange("GET", f"/archive/{number}/zip", wait=600.0, media_type=_ZIP, sink=to)
+    content: bytes = answer.body
+    return content
+
+
 def month_606(session: Session, month: str) -> Plan[PurchasesAnswer]:
     """Write the 606 of a month: `content`, or None beside the list of what it lacks."""
     return session.call("GET", f"/months/{_in_path(month)}/606")
+
+
+def classify_purchases(session: Session, rnc: str, expense: ExpenseRequest) -> Plan[ExpenseAnswer]:
+    """Say what the 606 asks about a supplier, once; with `eNCF`, about one of its receipts."""
+    body = _known("classify_purchases", expense, ExpenseRequest)
+    return session.call("PUT", f"/expenses/{_in_path(rnc)}", body=body)
 
 
 def usage(session: Session, *, days: int | None = None) -> Plan[UsageReport]:
@@ -706,17 +827,17 @@ def decide_recurring_turn(
 
 
 def webhooks(session: Session) -> Plan[Webhooks]:
-    """Show where you are called."""
+    """Get the webhook endpoint."""
     return session.call("GET", "/webhooks")
 
 
 def set_webhook(session: Session, webhook: WebhookRequest) -> Plan[Webhook]:
-    """Set where you are called. The first answer has the `secret`, shown only then; `rotate_webhook` makes another."""
+    """Set the webhook endpoint. The first answer has the `secret`, shown only then; `rotate_webhook` makes another."""
     return session.call("PUT", "/webhooks", body=_known("set_webhook", webhook, WebhookRequest))
 
 
 def rotate_webhook(session: Session) -> Plan[Webhook]:
-    """Make a new secret; for a day the old one signs beside it."""
+    """Rotate the signing secret; for a day the old one signs beside it."""
     return session.call("POST", "/webhooks/rotate", repeatable=False)
 
 
@@ -740,12 +861,12 @@ def retry_delivery(session: Session, delivery_id: str) -> Plan[DeliveryAgain]:
 
 
 def recover_webhook(session: Session, since: Moment) -> Plan[Recovery]:
-    """Have everything sent again that did not arrive since then. Raises ConflictError while another is at it."""
+    """Redeliver every failed event since a time. Raises ConflictError while another is at it."""
     return session.call("POST", "/webhooks/recover", body={"since": _moment(since)}, repeatable=False)
 
 
 def webhook_recoveries(session: Session) -> Plan[list[Recovery]]:
-    """How far the latest recoveries are, newest first."""
+    """List the latest recoveries, newest first."""
     return session.items("GET", "/webhooks/recoveries")
 
 
@@ -786,7 +907,7 @@ def invoices(
 ) -> Pages[SubmissionItem]:
     """Go through your submissions, newest first, fetching as it goes.
 
-    `since` and `until` are dates (their start and end in UTC) or timestamps of handing in; `rnc` is the buyer's.
+    `since` and `until` are dates (their start and end in UTC) or timestamps of submission; `rnc` is the buyer's.
     """
     query = {
         "from": _moment(since),

@@ -184,6 +184,37 @@ class ApproveReceived(TypedDict):
     """the same by id; wins over asUser"""
 
 
+class ArchiveList(TypedDict):
+    """Packages, newest first."""
+
+    limit: int
+    items: "list[ArchivePackage]"
+    nextCursor: str | None
+    """`cursor` of the next page; null: there is none"""
+
+
+class ArchivePackage(TypedDict):
+    """A stored package; its manifest names the one before."""
+
+    number: int
+    """counts from 1 without a gap"""
+    day: str
+    """the last day whose receipts it may have"""
+    receipts: int
+    """whole receipts, issued and received"""
+    additions: int
+    """receipts of earlier packages with an acknowledgement or approval"""
+    bytes: int
+    sha256: str
+    """of the package"""
+    manifestSha256: str
+    previousManifestSha256: str | None
+    """null: it is the first"""
+    storedAt: str
+    stampedAt: str | None
+    """time that its time stamp states; null: it has none"""
+
+
 class AskedRange(TypedDict):
     """Numbers of one type, both ends included."""
 
@@ -200,10 +231,36 @@ class Attempt(TypedDict):
     status: int | None
     """what was answered; null where nothing was"""
     error: str | None
-    """a word for what went wrong; null where it was confirmed"""
+    """short name of the error; null where it was confirmed"""
     redirected: bool
     answer: str | None
     """the first bytes of the answer's body, as text"""
+
+
+class AuthorityEvent(TypedDict):
+    """The authority does not answer, or answers again after an outage that was told of."""
+
+    event: Literal["authority.down", "authority.up"]
+    sentAt: str
+    authority: "AuthorityOutage"
+
+
+class AuthorityHealth(TypedDict):
+    """The authority's health."""
+
+    measuredAt: str
+    environments: "list[EnvironmentHealth]"
+
+
+class AuthorityOutage(TypedDict):
+    """A host of the authority that did not answer for two minutes."""
+
+    environment: "Environment"
+    host: Literal["ecf", "fc"]
+    """`ecf`: receipts; `fc`: summaries of consumer invoices"""
+    since: str
+    until: str | None
+    """null: it does not answer yet"""
 
 
 class Batch(TypedDict):
@@ -299,6 +356,8 @@ class ChangedSequence(TypedDict):
     isActive: NotRequired[bool | None]
     users: NotRequired[list[str] | None]
     """addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay"""
+    agentId: NotRequired[str | None]
+    """the agent (`fe agent`) that alone gives its numbers: the service draws none; only of a sequence with a name. Null with PATCH releases it"""
     currentSequence: NotRequired[int | None]
     """the next number; it may go back while nothing from there was sent"""
 
@@ -435,7 +494,7 @@ class Delivery(TypedDict):
     """as in `X-Service-Delivery` and `webhook-id`"""
     webhookId: str
     event: str
-    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`"""
+    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`"""
     about: str
     """id of the received document or the submission, or what else it tells of"""
     environment: "Environment | None"
@@ -467,7 +526,7 @@ class DeliveryDetail(TypedDict):
     """as in `X-Service-Delivery` and `webhook-id`"""
     webhookId: str
     event: str
-    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`"""
+    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`"""
     about: str
     """id of the received document or the submission, or what else it tells of"""
     environment: "Environment | None"
@@ -1504,8 +1563,8 @@ class EcfFormaDePago(TypedDict):
 
     FormaPago: "EcfPaymentForm"
     """How this part is paid: cash, transfer, card and so on. · Cómo se paga esta parte: efectivo, transferencia, tarjeta, etc."""
-    MontoPago: "EcfAmount"
-    """How much is paid in this way, in pesos. · Cuánto se paga de esta forma, en pesos."""
+    MontoPago: NotRequired["EcfAmount"]
+    """How much is paid in this way, in pesos. Filled in where left out: what is due, where there is one form. · Cuánto se paga de esta forma, en pesos. Si falta, se completa: lo que se debe pagar, si hay una sola forma."""
 
 
 #: `1` goods · bien; `2` service · servicio
@@ -4220,6 +4279,19 @@ class EntryDeleted(TypedDict):
 Environment: TypeAlias = Literal["ecf", "certecf", "testecf"]
 
 
+class EnvironmentHealth(TypedDict):
+    """The authority in one environment."""
+
+    environment: "Environment"
+    outages: "list[OutageAnswer]"
+    """hosts that do not answer now"""
+    lastHour: "list[ServiceHealth]"
+    """services that this service called"""
+    lastDay: "list[ServiceHealth]"
+    pastOutages: "list[PastOutage]"
+    """of seven days, the latest first"""
+
+
 class Error(TypedDict):
     """The body of every error."""
 
@@ -4231,6 +4303,40 @@ class Error(TypedDict):
     """what to do, where `message` does not say it"""
     problems: NotRequired["list[DocumentProblem]"]
     """everything that is wrong with the document, as POST /invoices/validate says it"""
+
+
+class ExpenseAnswer(TypedDict):
+    """A classification as it is kept."""
+
+    supplier: str
+    eNCF: str | None
+    """one receipt of the supplier; left out: all that are not classified by themselves"""
+    kind: str
+    """kind of expense: 01 Gastos de personal; 02 Gastos por trabajos, suministros y servicios; 03 Arrendamientos; 04 Gastos de activos fijos; 05 Gastos de representación; 06 Otras deducciones admitidas; 07 Gastos financieros; 08 Gastos extraordinarios; 09 Compras y gastos que formarán parte del costo de venta; 10 Adquisiciones de activos; 11 Gastos de seguros"""
+    isrType: str | None
+    payment: str | None
+    paidAfter: int | None
+    paidOn: str | None
+    itbis: Literal["advance", "cost", "proportional"]
+
+
+class ExpenseRequest(TypedDict):
+    """Classification of a supplier's purchases, or of one. It replaces the one before."""
+
+    kind: Literal["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11"]
+    """kind of expense: 01 Gastos de personal; 02 Gastos por trabajos, suministros y servicios; 03 Arrendamientos; 04 Gastos de activos fijos; 05 Gastos de representación; 06 Otras deducciones admitidas; 07 Gastos financieros; 08 Gastos extraordinarios; 09 Compras y gastos que formarán parte del costo de venta; 10 Adquisiciones de activos; 11 Gastos de seguros"""
+    eNCF: NotRequired[str | None]
+    """one receipt of the supplier; left out: all that are not classified by themselves"""
+    isrType: NotRequired[Literal["01", "02", "03", "04", "05", "06", "07", "08", "09", None]]
+    """type of ISR withheld, where some is: 01 Alquileres; 02 Honorarios por servicios; 03 Otras rentas; 04 Otras rentas (rentas presuntas); 05 Intereses pagados a personas jurídicas residentes; 06 Intereses pagados a personas físicas residentes; 07 Retención por proveedores del Estado; 08 Juegos telefónicos; 09 Retenciones del subsector de ganadería de carne bovina"""
+    payment: NotRequired[Literal["01", "02", "03", "04", "05", "06", "07", None]]
+    """form of payment, where the XML states none: 01 Efectivo; 02 Cheques, transferencias o depósito; 03 Tarjeta de crédito o débito; 04 Compra a crédito; 05 Permuta; 06 Notas de crédito; 07 Mixto"""
+    paidAfter: NotRequired[int | None]
+    """of a supplier: days from the issue to the payment"""
+    paidOn: NotRequired[str | None]
+    """of one receipt: its day of payment"""
+    itbis: NotRequired[Literal["advance", "cost", "proportional"]]
+    """where ITBIS goes: deducted, into the cost, or in proportion (art. 349)"""
 
 
 class ExplainedMessage(TypedDict):
@@ -4325,9 +4431,35 @@ class IncompletePurchase(TypedDict):
     eNCF: str
     issuedOn: str
     missing: "list[Missing]"
-    """what no XML has: say it in the portal, once for a supplier"""
+    """what no XML has: say it once for a supplier, with PUT /expenses"""
     message: str
     messageEs: str
+
+
+class InvoicePreview(TypedDict):
+    """A document as it would be signed now: numbered and completed. Nothing was stored, and no number was drawn."""
+
+    valid: bool
+    """whether it would be signed and sent"""
+    problems: "list[DocumentProblem]"
+    tipoEcf: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"] | None
+    """type prefix such as E31; null: no receipt"""
+    montoTotal: Number | None
+    """MontoTotal of the signed XML, in pesos; null until it is known"""
+    totalITBIS: Number | None
+    """TotalITBIS of the signed XML, 0 where it has none; null until it is known"""
+    rncComprador: str | None
+    """null where the receipt names none"""
+    razonSocialComprador: str | None
+    """null until it is known, or where the receipt names none"""
+    fechaEmision: str | None
+    """FechaEmision of the signed XML; null until it is known"""
+    eNCF: str | None
+    """its number, or the one it would draw now, which another receipt may draw first; null where there is none"""
+    payload: dict[str, Any] | None
+    """the completed document, every value as the XML would have it; null where it cannot be written"""
+    xml: str | None
+    """the same as XML, without a signature"""
 
 
 class IssuedOfMonth(TypedDict):
@@ -4348,6 +4480,38 @@ class IssuedOfMonth(TypedDict):
     isrWithheld: Number
     withoutAmounts: int
     """signed by an older release: in the first two amounts alone"""
+
+
+class Lease(TypedDict):
+    """Settings and numbers for an agent to issue with until its next lease."""
+
+    agentId: str
+    environment: str
+    epoch: int
+    """for the next lease"""
+    issuer: dict[str, Any]
+    """Emisor, in the authority's element names"""
+    consumerSummary: Literal["automatic", "off"]
+    """of type 32 below the threshold"""
+    ecfHost: str
+    """host of the QR addresses of e-CF"""
+    fcHost: str
+    """host of the QR addresses of summaries"""
+    sequences: "list[NumberSequence]"
+    """those whose numbers are this agent's"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class LeaseRequest(TypedDict):
+    """A lease: the agent proves by its epoch that it is the only one with its identity."""
+
+    epoch: int
+    """of the last lease; 0 creates the agent"""
+    nonce: str
+    """kept before it is sent: a repeat after a lost answer gets the same lease"""
+    certificate: NotRequired[str | None]
+    """SHA-256 of the certificate that signs at the till; its e-CF may keep their signature"""
 
 
 class LoginRequest(TypedDict):
@@ -4406,6 +4570,36 @@ class Mailing(TypedDict):
 Missing: TypeAlias = Literal["kind", "isrType", "payment", "paidOn"]
 
 
+#: How a tenant issues now.
+Mode: TypeAlias = Literal["normal", "offline", "authority_down", "contingency", "deferred"]
+
+
+class ModeAnswer(TypedDict):
+    """How the tenant issues now in the environment of the key."""
+
+    environment: "Environment"
+    mode: "Mode"
+    """`offline`: your own line is down; `authority_down`: the authority does not answer; `contingency`: declared to the authority, you issue on paper; `deferred`: you are authorised to send later"""
+    since: str | None
+    """null in normal mode"""
+    outages: "list[OutageAnswer]"
+    """hosts of the authority that do not answer now"""
+    reason: NotRequired[str]
+    """of the mode that was set, also while another covers it"""
+    number: NotRequired[str]
+    """of the declaration or of the authorisation"""
+    validUntil: NotRequired[str]
+    """last day of the authorisation"""
+
+
+class ModeRequest(TypedDict):
+    """The mode that begins now. A contingency and deferred sending are recorded in the portal."""
+
+    mode: Literal["normal", "offline"]
+    reason: str
+    """why; kept on record"""
+
+
 class MonthAnswer(TypedDict):
     """A month by the days of issue that receipts state."""
 
@@ -4415,6 +4609,8 @@ class MonthAnswer(TypedDict):
     issued: "list[IssuedOfMonth]"
     received: "list[ReceivedOfMonth]"
     numbers: "list[NumbersOfMonth]"
+    sequences: "list[SequenceOfMonth]"
+    """by sequence, of the types that have several; empty above 50,000 receipts"""
     isComplete: bool
     """false while ITBIS of received receipts is being computed: ask again"""
 
@@ -4453,6 +4649,8 @@ class NewStructuredInvoice(TypedDict):
     """e-mail address: issue with that user's certificate"""
     asUserId: NotRequired[str | None]
     """the same by id; wins over asUser"""
+    keepSignature: NotRequired[bool | None]
+    """with format xml: the e-CF is signed already, by a certificate of one of your agents, and is sent as it is; otherwise the service signs it anew"""
     strict: NotRequired[bool | None]
     """refuse at once, with every problem, a document that would not be sent"""
     simulate: NotRequired["Simulate | None"]
@@ -4476,6 +4674,8 @@ class NewXmlInvoice(TypedDict):
     """e-mail address: issue with that user's certificate"""
     asUserId: NotRequired[str | None]
     """the same by id; wins over asUser"""
+    keepSignature: NotRequired[bool | None]
+    """with format xml: the e-CF is signed already, by a certificate of one of your agents, and is sent as it is; otherwise the service signs it anew"""
     strict: NotRequired[bool | None]
     """refuse at once, with every problem, a document that would not be sent"""
     simulate: NotRequired["Simulate | None"]
@@ -4500,6 +4700,8 @@ class NewSequence(TypedDict):
     isActive: NotRequired[bool | None]
     users: NotRequired[list[str] | None]
     """addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay"""
+    agentId: NotRequired[str | None]
+    """the agent (`fe agent`) that alone gives its numbers: the service draws none; only of a sequence with a name. Null with PATCH releases it"""
     prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
     name: NotRequired[str | None]
     """of a sequence beside the one without a name"""
@@ -4541,6 +4743,8 @@ class NumberSequence(TypedDict):
     """absent: the sequence of the prefix that a submission draws from by default"""
     users: NotRequired[list[str]]
     """of one with a name: the users who draw from it when their submission names no sequence"""
+    agentId: NotRequired[str]
+    """the agent that alone gives its numbers; the service draws none of them"""
     description: str
     minSequence: str
     maxSequence: str
@@ -4578,6 +4782,148 @@ class NumbersOfMonth(TypedDict):
     """of `withoutReceipt`: voided at the authority"""
     gaps: "list[NumberGapAnswer]"
     """the numbers of `withoutReceipt`, 50 gaps at most"""
+
+
+class OutageAnswer(TypedDict):
+    """A host of the authority that does not answer."""
+
+    host: Literal["ecf", "fc"]
+    """`ecf`: receipts; `fc`: summaries of consumer invoices"""
+    since: str
+
+
+class PaperContent(TypedDict):
+    """The content of a paper receipt."""
+
+    issuedOn: NotRequired[str | None]
+    """the day on the paper; default: today"""
+    payload: dict[str, Any]
+    """the receipt as in POST /invoices, with `TipoeCF` of the e-CF that replaces it, and without number, dates of its own and reference"""
+
+
+class PaperEntered(TypedDict):
+    """The result of one receipt."""
+
+    statusCode: int
+    """201 entered, 200 entered before with the same content, else an error"""
+    message: str
+    ncf: str | None
+    receipt: NotRequired["PaperReceiptAnswer"]
+    problems: NotRequired["list[DocumentProblem]"]
+
+
+class PaperEnteredAnswer(TypedDict):
+    """The result of each receipt, in the order of the request."""
+
+    items: "list[PaperEntered]"
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class PaperRangeAnswer(TypedDict):
+    """A range of series B."""
+
+    rangeId: str
+    environment: "Environment"
+    first: str
+    last: str
+    next: str | None
+    """the number that the service draws next; null: none is left"""
+    expiresOn: str
+    recordedAt: str
+    recordedBy: str
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class PaperRangeDeleted(TypedDict):
+    """The range is gone."""
+
+    ok: bool
+    rangeId: str
+
+
+class PaperRangeRequest(TypedDict):
+    """Numbers that the authority authorised for paper, of one type, both ends included."""
+
+    first: str
+    last: str
+    expiresOn: str
+    """last day of the range"""
+
+
+class PaperRangesAnswer(TypedDict):
+    """The ranges, by type and number."""
+
+    items: "list[PaperRangeAnswer]"
+
+
+class PaperReceiptAnswer(TypedDict):
+    """A receipt on paper, and the e-CF that replaces it."""
+
+    ncf: str
+    environment: "Environment"
+    issuedOn: str
+    expiresOn: str
+    """last day of its range"""
+    contingency: str
+    """number of the declared contingency"""
+    buyerRnc: str | None
+    buyerName: str | None
+    total: Number
+    itbis: Number
+    state: "PaperState"
+    """`open`: without an e-CF; `issued`: its e-CF has no result yet; `rejected`: its last e-CF was rejected or failed, another can be issued; `replaced`: its e-CF is accepted"""
+    replaceBy: str | None
+    """30 days after the contingency; null once it is replaced"""
+    taxLogId: str | None
+    """of its last e-CF"""
+    eNCF: str | None
+    replacedAt: str | None
+    clientRequestId: str | None
+    enteredAt: str
+    enteredBy: str
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class PaperReceiptRequest(TypedDict):
+    """A receipt that was issued on paper, or is now: without `ncf` the service draws the next number of the range."""
+
+    issuedOn: NotRequired[str | None]
+    """the day on the paper; default: today"""
+    payload: dict[str, Any]
+    """the receipt as in POST /invoices, with `TipoeCF` of the e-CF that replaces it, and without number, dates of its own and reference"""
+    ncf: NotRequired[str | None]
+    """the number on the paper"""
+    clientRequestId: NotRequired[str | None]
+    """with the same id the service draws one number"""
+
+
+class PaperReceiptsAnswer(TypedDict):
+    """Receipts by their number."""
+
+    items: "list[PaperReceiptAnswer]"
+    nextCursor: str | None
+
+
+class PaperReceiptsRequest(TypedDict):
+    """One paper receipt or several."""
+
+    receipts: "list[PaperReceiptRequest]"
+
+
+#: How far the replacement of a paper receipt is.
+PaperState: TypeAlias = Literal["open", "issued", "rejected", "replaced"]
+
+
+class PastOutage(TypedDict):
+    """An outage that is over."""
+
+    host: Literal["ecf", "fc"]
+    """`ecf`: receipts; `fc`: summaries of consumer invoices"""
+    since: str
+    until: str
 
 
 class PrefixName(TypedDict):
@@ -5091,6 +5437,35 @@ class RejectReceived(TypedDict):
 RemarkCode: TypeAlias = Literal["no-rnc", "too-many", "consumer", "unanswered", "unpaid"]
 
 
+class ReplacementItem(TypedDict):
+    """The result of one paper receipt; `problems`: why no e-CF was issued."""
+
+    ncf: str
+    state: "PaperState"
+    """`open`: without an e-CF; `issued`: its e-CF has no result yet; `rejected`: its last e-CF was rejected or failed, another can be issued; `replaced`: its e-CF is accepted"""
+    issued: bool
+    """whether this call issued its e-CF"""
+    taxLogId: str | None
+    eNCF: str | None
+    problems: NotRequired["list[DocumentProblem]"]
+
+
+class ReplacementsAnswer(TypedDict):
+    """The paper receipts that were open, or named; `open`: how many have no accepted e-CF now."""
+
+    items: "list[ReplacementItem]"
+    open: int
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class ReplacementsRequest(TypedDict):
+    """The paper receipts whose e-CF are issued."""
+
+    ncfs: NotRequired[list[str] | None]
+    """default: all that are open, 100 in one call"""
+
+
 class RevokedAnswer(TypedDict):
     """No link leads to the receipt."""
 
@@ -5243,6 +5618,18 @@ class SequenceEvent(TypedDict):
     sequence: "SequenceState"
 
 
+class SequenceOfMonth(TypedDict):
+    """Accepted receipts whose numbers one sequence gave."""
+
+    prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
+    name: str
+    """empty of the sequence without a name"""
+    receipts: int
+    montoTotal: Number
+    first: str
+    last: str
+
+
 class SequenceState(TypedDict):
     """A number sequence that needs attention."""
 
@@ -5262,6 +5649,20 @@ class Sequences(TypedDict):
 
     availableTypes: "list[PrefixName]"
     items: "list[NumberSequence]"
+
+
+class ServiceHealth(TypedDict):
+    """Our exchanges with one service of the authority."""
+
+    service: str
+    """such as `reception`, `summary_reception`, `result`"""
+    answered: int
+    failed: int
+    """without an answer, or with one that it cannot serve"""
+    averageMs: int | None
+    """of the answers; null without one"""
+    slowestMs: int | None
+    """as averageMs"""
 
 
 class SharedAnswer(TypedDict):
@@ -5324,10 +5725,11 @@ class Submission(TypedDict):
     """FechaEmision of the signed XML; null until it is known"""
     readyToPrint: bool
     """whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview"""
+    facts: "SubmissionFacts"
     eNCF: NotRequired[str]
     """absent when the document has no number"""
     numberFate: NotRequired["NumberFate"]
-    """what became of that number"""
+    """the state of that number"""
     warnings: NotRequired["list[DocumentProblem]"]
     """what was assumed in making it, such as a tax rate; absent when nothing was"""
     explained: NotRequired["list[ExplainedMessage]"]
@@ -5342,6 +5744,12 @@ class Submission(TypedDict):
     """where receipts are sent to their receivers: how that stands"""
     mail: NotRequired["Mailing"]
     """where receipts are sent by mail: how that stands"""
+    replacesNcf: NotRequired[str]
+    """number of the paper receipt that it replaces; absent otherwise"""
+    archived: NotRequired[bool]
+    """true: XML and PDF come from the archive and take longer; absent otherwise"""
+    legend: NotRequired[str]
+    """to print on a receipt that you hand over before its verdict, because your line or the authority is down; absent otherwise"""
 
 
 class SubmissionEvent(TypedDict):
@@ -5350,6 +5758,19 @@ class SubmissionEvent(TypedDict):
     event: Literal["submission.accepted", "submission.conditional", "submission.rejected", "submission.error"]
     sentAt: str
     submission: "SubmissionSummary"
+
+
+class SubmissionFacts(TypedDict):
+    """Independent facts of the document; null: not yet, as far as the service knows."""
+
+    signedAt: str | None
+    sendBy: str | None
+    """72 hours after the signature (24 in deferred mode); null once the authority has it"""
+    receivedAt: str | None
+    """when the authority first answered about it"""
+    verdictAt: str | None
+    deliveredAt: str | None
+    """when its receiver acknowledged it, or the relay took the mail with it"""
 
 
 class SubmissionItem(TypedDict):
@@ -5380,6 +5801,7 @@ class SubmissionItem(TypedDict):
     """FechaEmision of the signed XML; null until it is known"""
     readyToPrint: bool
     """whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview"""
+    facts: "SubmissionFacts"
     eNCF: NotRequired[str]
     """absent when the document has no number"""
 
@@ -5539,6 +5961,18 @@ class Validation(TypedDict):
     problems: "list[DocumentProblem]"
 
 
+class VoidedAnswer(TypedDict):
+    """The 608 of a month."""
+
+    month: str
+    environment: "Environment"
+    fileName: str
+    rows: int
+    """numbers that became void in the month; none: the 608 is informative"""
+    content: str
+    """the TXT that the authority takes, ASCII with CRLF"""
+
+
 class VoidingAnswer(TypedDict):
     """A voiding and what became of it."""
 
@@ -5619,6 +6053,8 @@ class WebhookRequest(TypedDict):
                 "certificate.expiring",
                 "recurring.preview",
                 "recurring.held",
+                "authority.down",
+                "authority.up",
             ]
         ]
         | None

@@ -161,6 +161,37 @@ export type components = {
              */
             asUserId?: string | null;
         };
+        /** @description Packages, newest first. */
+        ArchiveList: {
+            limit: number;
+            items: components["schemas"]["ArchivePackage"][];
+            /** @description `cursor` of the next page; null: there is none */
+            nextCursor: string | null;
+        };
+        /** @description A stored package; its manifest names the one before. */
+        ArchivePackage: {
+            /** @description counts from 1 without a gap */
+            number: number;
+            /**
+             * Format: date
+             * @description the last day whose receipts it may have
+             */
+            day: string;
+            /** @description whole receipts, issued and received */
+            receipts: number;
+            /** @description receipts of earlier packages with an acknowledgement or approval */
+            additions: number;
+            bytes: number;
+            /** @description of the package */
+            sha256: string;
+            manifestSha256: string;
+            /** @description null: it is the first */
+            previousManifestSha256: string | null;
+            /** Format: date-time */
+            storedAt: string;
+            /** @description time that its time stamp states; null: it has none */
+            stampedAt: string | null;
+        };
         /** @description Numbers of one type, both ends included. */
         AskedRange: {
             first: string;
@@ -174,11 +205,38 @@ export type components = {
             durationMs: number;
             /** @description what was answered; null where nothing was */
             status: number | null;
-            /** @description a word for what went wrong; null where it was confirmed */
+            /** @description short name of the error; null where it was confirmed */
             error: string | null;
             redirected: boolean;
             /** @description the first bytes of the answer's body, as text */
             answer: string | null;
+        };
+        /** @description The authority does not answer, or answers again after an outage that was told of. */
+        AuthorityEvent: {
+            /** @enum {string} */
+            event: "authority.down" | "authority.up";
+            /** Format: date-time */
+            sentAt: string;
+            authority: components["schemas"]["AuthorityOutage"];
+        };
+        /** @description The authority's health. */
+        AuthorityHealth: {
+            /** Format: date-time */
+            measuredAt: string;
+            environments: components["schemas"]["EnvironmentHealth"][];
+        };
+        /** @description A host of the authority that did not answer for two minutes. */
+        AuthorityOutage: {
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description `ecf`: receipts; `fc`: summaries of consumer invoices
+             * @enum {string}
+             */
+            host: "ecf" | "fc";
+            /** Format: date-time */
+            since: string;
+            /** @description null: it does not answer yet */
+            until: string | null;
         };
         /** @description The result of each receipt of a batch, in the order of the request. */
         Batch: {
@@ -314,6 +372,11 @@ export type components = {
             isActive?: boolean | null;
             /** @description addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay */
             users?: string[] | null;
+            /**
+             * Format: uuid
+             * @description the agent (`fe agent`) that alone gives its numbers: the service draws none; only of a sequence with a name. Null with PATCH releases it
+             */
+            agentId?: string | null;
             /** @description the next number; it may go back while nothing from there was sent */
             currentSequence?: number | null;
         };
@@ -462,7 +525,7 @@ export type components = {
             /** @description as in `X-Service-Delivery` and `webhook-id` */
             id: string;
             webhookId: string;
-            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held` */
+            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up` */
             event: string;
             /** @description id of the received document or the submission, or what else it tells of */
             about: string;
@@ -495,7 +558,7 @@ export type components = {
             /** @description as in `X-Service-Delivery` and `webhook-id` */
             id: string;
             webhookId: string;
-            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held` */
+            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up` */
             event: string;
             /** @description id of the received document or the submission, or what else it tells of */
             about: string;
@@ -1371,8 +1434,8 @@ export type components = {
         EcfFormaDePago: {
             /** @description How this part is paid: cash, transfer, card and so on. · Cómo se paga esta parte: efectivo, transferencia, tarjeta, etc. */
             FormaPago: components["schemas"]["EcfPaymentForm"];
-            /** @description How much is paid in this way, in pesos. · Cuánto se paga de esta forma, en pesos. */
-            MontoPago: components["schemas"]["EcfAmount"];
+            /** @description How much is paid in this way, in pesos. Filled in where left out: what is due, where there is one form. · Cuánto se paga de esta forma, en pesos. Si falta, se completa: lo que se debe pagar, si hay una sola forma. */
+            MontoPago?: components["schemas"]["EcfAmount"];
         };
         /**
          * @description `1` goods · bien; `2` service · servicio
@@ -3221,6 +3284,17 @@ export type components = {
          * @enum {string}
          */
         Environment: "ecf" | "certecf" | "testecf";
+        /** @description The authority in one environment. */
+        EnvironmentHealth: {
+            environment: components["schemas"]["Environment"];
+            /** @description hosts that do not answer now */
+            outages: components["schemas"]["OutageAnswer"][];
+            /** @description services that this service called */
+            lastHour: components["schemas"]["ServiceHealth"][];
+            lastDay: components["schemas"]["ServiceHealth"][];
+            /** @description of seven days, the latest first */
+            pastOutages: components["schemas"]["PastOutage"][];
+        };
         /** @description The body of every error. */
         Error: {
             /** @description what is wrong, in words for a person; names the field it is about */
@@ -3231,6 +3305,65 @@ export type components = {
             hint?: string;
             /** @description everything that is wrong with the document, as POST /invoices/validate says it */
             problems?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description A classification as it is kept. */
+        ExpenseAnswer: {
+            supplier: string;
+            /** @description one receipt of the supplier; left out: all that are not classified by themselves */
+            eNCF: string | null;
+            /** @description kind of expense: 01 Gastos de personal; 02 Gastos por trabajos, suministros y servicios; 03 Arrendamientos; 04 Gastos de activos fijos; 05 Gastos de representación; 06 Otras deducciones admitidas; 07 Gastos financieros; 08 Gastos extraordinarios; 09 Compras y gastos que formarán parte del costo de venta; 10 Adquisiciones de activos; 11 Gastos de seguros */
+            kind: string;
+            isrType: string | null;
+            payment: string | null;
+            paidAfter: number | null;
+            paidOn: string | null;
+            /** @enum {string} */
+            itbis: "advance" | "cost" | "proportional";
+        };
+        /**
+         * @description Classification of a supplier's purchases, or of one. It replaces the one before.
+         * @example {
+         *       "kind": "02",
+         *       "paidAfter": 30,
+         *       "payment": "02"
+         *     }
+         * @example {
+         *       "eNCF": "E310000000001",
+         *       "itbis": "cost",
+         *       "kind": "09",
+         *       "paidOn": "2026-11-20"
+         *     }
+         */
+        ExpenseRequest: {
+            /**
+             * @description kind of expense: 01 Gastos de personal; 02 Gastos por trabajos, suministros y servicios; 03 Arrendamientos; 04 Gastos de activos fijos; 05 Gastos de representación; 06 Otras deducciones admitidas; 07 Gastos financieros; 08 Gastos extraordinarios; 09 Compras y gastos que formarán parte del costo de venta; 10 Adquisiciones de activos; 11 Gastos de seguros
+             * @enum {string}
+             */
+            kind: "01" | "02" | "03" | "04" | "05" | "06" | "07" | "08" | "09" | "10" | "11";
+            /** @description one receipt of the supplier; left out: all that are not classified by themselves */
+            eNCF?: string | null;
+            /**
+             * @description type of ISR withheld, where some is: 01 Alquileres; 02 Honorarios por servicios; 03 Otras rentas; 04 Otras rentas (rentas presuntas); 05 Intereses pagados a personas jurídicas residentes; 06 Intereses pagados a personas físicas residentes; 07 Retención por proveedores del Estado; 08 Juegos telefónicos; 09 Retenciones del subsector de ganadería de carne bovina
+             * @enum {unknown}
+             */
+            isrType?: "01" | "02" | "03" | "04" | "05" | "06" | "07" | "08" | "09" | null;
+            /**
+             * @description form of payment, where the XML states none: 01 Efectivo; 02 Cheques, transferencias o depósito; 03 Tarjeta de crédito o débito; 04 Compra a crédito; 05 Permuta; 06 Notas de crédito; 07 Mixto
+             * @enum {unknown}
+             */
+            payment?: "01" | "02" | "03" | "04" | "05" | "06" | "07" | null;
+            /** @description of a supplier: days from the issue to the payment */
+            paidAfter?: number | null;
+            /**
+             * Format: date
+             * @description of one receipt: its day of payment
+             */
+            paidOn?: string | null;
+            /**
+             * @description where ITBIS goes: deducted, into the cost, or in proportion (art. 349)
+             * @enum {string}
+             */
+            itbis?: "advance" | "cost" | "proportional";
         };
         /** @description The meaning of a code of the authority and what to do, in the requested language. */
         ExplainedMessage: {
@@ -3326,10 +3459,36 @@ export type components = {
             supplierName: string;
             eNCF: string;
             issuedOn: string;
-            /** @description what no XML has: say it in the portal, once for a supplier */
+            /** @description what no XML has: say it once for a supplier, with PUT /expenses */
             missing: components["schemas"]["Missing"][];
             message: string;
             messageEs: string;
+        };
+        /** @description A document as it would be signed now: numbered and completed. Nothing was stored, and no number was drawn. */
+        InvoicePreview: {
+            /** @description whether it would be signed and sent */
+            valid: boolean;
+            problems: components["schemas"]["DocumentProblem"][];
+            /** @description type prefix such as E31; null: no receipt */
+            tipoEcf: ("E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47") | null;
+            /** @description MontoTotal of the signed XML, in pesos; null until it is known */
+            montoTotal: number | null;
+            /** @description TotalITBIS of the signed XML, 0 where it has none; null until it is known */
+            totalITBIS: number | null;
+            /** @description null where the receipt names none */
+            rncComprador: string | null;
+            /** @description null until it is known, or where the receipt names none */
+            razonSocialComprador: string | null;
+            /** @description FechaEmision of the signed XML; null until it is known */
+            fechaEmision: string | null;
+            /** @description its number, or the one it would draw now, which another receipt may draw first; null where there is none */
+            eNCF: string | null;
+            /** @description the completed document, every value as the XML would have it; null where it cannot be written */
+            payload: {
+                [key: string]: unknown;
+            } | null;
+            /** @description the same as XML, without a signature */
+            xml: string | null;
         };
         /** @description Receipts of one type in one state. */
         IssuedOfMonth: {
@@ -3349,6 +3508,49 @@ export type components = {
             isrWithheld: number;
             /** @description signed by an older release: in the first two amounts alone */
             withoutAmounts: number;
+        };
+        /** @description Settings and numbers for an agent to issue with until its next lease. */
+        Lease: {
+            agentId: string;
+            environment: string;
+            /** @description for the next lease */
+            epoch: number;
+            /** @description Emisor, in the authority's element names */
+            issuer: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description of type 32 below the threshold
+             * @enum {string}
+             */
+            consumerSummary: "automatic" | "off";
+            /** @description host of the QR addresses of e-CF */
+            ecfHost: string;
+            /** @description host of the QR addresses of summaries */
+            fcHost: string;
+            /** @description those whose numbers are this agent's */
+            sequences: components["schemas"]["NumberSequence"][];
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description A lease: the agent proves by its epoch that it is the only one with its identity.
+         * @example {
+         *       "certificate": "abababababababababababababababababababababababababababababababab",
+         *       "epoch": 0,
+         *       "nonce": "5f0d1c1e-6c0d-4a0b-9d0a-2f1f6f8f7a10"
+         *     }
+         */
+        LeaseRequest: {
+            /** @description of the last lease; 0 creates the agent */
+            epoch: number;
+            /**
+             * Format: uuid
+             * @description kept before it is sent: a repeat after a lost answer gets the same lease
+             */
+            nonce: string;
+            /** @description SHA-256 of the certificate that signs at the till; its e-CF may keep their signature */
+            certificate?: string | null;
         };
         /**
          * @description An API key and its secret.
@@ -3430,6 +3632,43 @@ export type components = {
          * @enum {string}
          */
         Missing: "kind" | "isrType" | "payment" | "paidOn";
+        /**
+         * @description How a tenant issues now.
+         * @enum {string}
+         */
+        Mode: "normal" | "offline" | "authority_down" | "contingency" | "deferred";
+        /** @description How the tenant issues now in the environment of the key. */
+        ModeAnswer: {
+            environment: components["schemas"]["Environment"];
+            /** @description `offline`: your own line is down; `authority_down`: the authority does not answer; `contingency`: declared to the authority, you issue on paper; `deferred`: you are authorised to send later */
+            mode: components["schemas"]["Mode"];
+            /** @description null in normal mode */
+            since: string | null;
+            /** @description hosts of the authority that do not answer now */
+            outages: components["schemas"]["OutageAnswer"][];
+            /** @description of the mode that was set, also while another covers it */
+            reason?: string;
+            /** @description of the declaration or of the authorisation */
+            number?: string;
+            /**
+             * Format: date
+             * @description last day of the authorisation
+             */
+            validUntil?: string;
+        };
+        /**
+         * @description The mode that begins now. A contingency and deferred sending are recorded in the portal.
+         * @example {
+         *       "mode": "offline",
+         *       "reason": "the branch has no internet"
+         *     }
+         */
+        ModeRequest: {
+            /** @enum {string} */
+            mode: "normal" | "offline";
+            /** @description why; kept on record */
+            reason: string;
+        };
         /** @description A month by the days of issue that receipts state. */
         MonthAnswer: {
             month: string;
@@ -3438,6 +3677,8 @@ export type components = {
             issued: components["schemas"]["IssuedOfMonth"][];
             received: components["schemas"]["ReceivedOfMonth"][];
             numbers: components["schemas"]["NumbersOfMonth"][];
+            /** @description by sequence, of the types that have several; empty above 50,000 receipts */
+            sequences: components["schemas"]["SequenceOfMonth"][];
             /** @description false while ITBIS of received receipts is being computed: ask again */
             isComplete: boolean;
         };
@@ -3515,6 +3756,11 @@ export type components = {
             isActive?: boolean | null;
             /** @description addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay */
             users?: string[] | null;
+            /**
+             * Format: uuid
+             * @description the agent (`fe agent`) that alone gives its numbers: the service draws none; only of a sequence with a name. Null with PATCH releases it
+             */
+            agentId?: string | null;
             /** @enum {string} */
             prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
             /** @description of a sequence beside the one without a name */
@@ -3538,6 +3784,8 @@ export type components = {
              * @description the same by id; wins over asUser
              */
             asUserId?: string | null;
+            /** @description with format xml: the e-CF is signed already, by a certificate of one of your agents, and is sent as it is; otherwise the service signs it anew */
+            keepSignature?: boolean | null;
             /** @description refuse at once, with every problem, a document that would not be sent */
             strict?: boolean | null;
             /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
@@ -3565,6 +3813,8 @@ export type components = {
              * @description the same by id; wins over asUser
              */
             asUserId?: string | null;
+            /** @description with format xml: the e-CF is signed already, by a certificate of one of your agents, and is sent as it is; otherwise the service signs it anew */
+            keepSignature?: boolean | null;
             /** @description refuse at once, with every problem, a document that would not be sent */
             strict?: boolean | null;
             /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
@@ -3606,6 +3856,8 @@ export type components = {
             name?: string;
             /** @description of one with a name: the users who draw from it when their submission names no sequence */
             users?: string[];
+            /** @description the agent that alone gives its numbers; the service draws none of them */
+            agentId?: string;
             description: string;
             minSequence: string;
             maxSequence: string;
@@ -3642,6 +3894,249 @@ export type components = {
             void: number;
             /** @description the numbers of `withoutReceipt`, 50 gaps at most */
             gaps: components["schemas"]["NumberGapAnswer"][];
+        };
+        /** @description A host of the authority that does not answer. */
+        OutageAnswer: {
+            /**
+             * @description `ecf`: receipts; `fc`: summaries of consumer invoices
+             * @enum {string}
+             */
+            host: "ecf" | "fc";
+            /** Format: date-time */
+            since: string;
+        };
+        /**
+         * @description The content of a paper receipt.
+         * @example {
+         *       "issuedOn": "2026-11-27",
+         *       "payload": {
+         *         "DetallesItems": {
+         *           "Item": [
+         *             {
+         *               "CantidadItem": 2,
+         *               "IndicadorBienoServicio": "1",
+         *               "IndicadorFacturacion": "1",
+         *               "MontoItem": 700,
+         *               "NombreItem": "Café molido",
+         *               "NumeroLinea": 1,
+         *               "PrecioUnitarioItem": 350
+         *             }
+         *           ]
+         *         },
+         *         "Encabezado": {
+         *           "IdDoc": {
+         *             "IndicadorMontoGravado": "0",
+         *             "TipoIngresos": "01",
+         *             "TipoPago": "1",
+         *             "TipoeCF": "32"
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        PaperContent: {
+            /**
+             * Format: date
+             * @description the day on the paper; default: today
+             */
+            issuedOn?: string | null;
+            /** @description the receipt as in POST /invoices, with `TipoeCF` of the e-CF that replaces it, and without number, dates of its own and reference */
+            payload: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The result of one receipt. */
+        PaperEntered: {
+            /** @description 201 entered, 200 entered before with the same content, else an error */
+            statusCode: number;
+            message: string;
+            ncf: string | null;
+            receipt?: components["schemas"]["PaperReceiptAnswer"];
+            problems?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description The result of each receipt, in the order of the request. */
+        PaperEnteredAnswer: {
+            items: components["schemas"]["PaperEntered"][];
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description A range of series B. */
+        PaperRangeAnswer: {
+            rangeId: string;
+            environment: components["schemas"]["Environment"];
+            first: string;
+            last: string;
+            /** @description the number that the service draws next; null: none is left */
+            next: string | null;
+            /** Format: date */
+            expiresOn: string;
+            /** Format: date-time */
+            recordedAt: string;
+            recordedBy: string;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description The range is gone. */
+        PaperRangeDeleted: {
+            ok: boolean;
+            rangeId: string;
+        };
+        /**
+         * @description Numbers that the authority authorised for paper, of one type, both ends included.
+         * @example {
+         *       "expiresOn": "2027-12-31",
+         *       "first": "B0200000001",
+         *       "last": "B0200000500"
+         *     }
+         */
+        PaperRangeRequest: {
+            first: string;
+            last: string;
+            /**
+             * Format: date
+             * @description last day of the range
+             */
+            expiresOn: string;
+        };
+        /** @description The ranges, by type and number. */
+        PaperRangesAnswer: {
+            items: components["schemas"]["PaperRangeAnswer"][];
+        };
+        /** @description A receipt on paper, and the e-CF that replaces it. */
+        PaperReceiptAnswer: {
+            ncf: string;
+            environment: components["schemas"]["Environment"];
+            /** Format: date */
+            issuedOn: string;
+            /**
+             * Format: date
+             * @description last day of its range
+             */
+            expiresOn: string;
+            /** @description number of the declared contingency */
+            contingency: string;
+            buyerRnc: string | null;
+            buyerName: string | null;
+            total: number;
+            itbis: number;
+            /** @description `open`: without an e-CF; `issued`: its e-CF has no result yet; `rejected`: its last e-CF was rejected or failed, another can be issued; `replaced`: its e-CF is accepted */
+            state: components["schemas"]["PaperState"];
+            /** @description 30 days after the contingency; null once it is replaced */
+            replaceBy: string | null;
+            /** @description of its last e-CF */
+            taxLogId: string | null;
+            eNCF: string | null;
+            replacedAt: string | null;
+            clientRequestId: string | null;
+            /** Format: date-time */
+            enteredAt: string;
+            enteredBy: string;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description A receipt that was issued on paper, or is now: without `ncf` the service draws the next number of the range.
+         * @example {
+         *       "issuedOn": "2026-11-27",
+         *       "ncf": "B0200000007",
+         *       "payload": {
+         *         "DetallesItems": {
+         *           "Item": [
+         *             {
+         *               "CantidadItem": 2,
+         *               "IndicadorBienoServicio": "1",
+         *               "IndicadorFacturacion": "1",
+         *               "MontoItem": 700,
+         *               "NombreItem": "Café molido",
+         *               "NumeroLinea": 1,
+         *               "PrecioUnitarioItem": 350
+         *             }
+         *           ]
+         *         },
+         *         "Encabezado": {
+         *           "IdDoc": {
+         *             "IndicadorMontoGravado": "0",
+         *             "TipoIngresos": "01",
+         *             "TipoPago": "1",
+         *             "TipoeCF": "32"
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        PaperReceiptRequest: {
+            /**
+             * Format: date
+             * @description the day on the paper; default: today
+             */
+            issuedOn?: string | null;
+            /** @description the receipt as in POST /invoices, with `TipoeCF` of the e-CF that replaces it, and without number, dates of its own and reference */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** @description the number on the paper */
+            ncf?: string | null;
+            /** @description with the same id the service draws one number */
+            clientRequestId?: string | null;
+        };
+        /** @description Receipts by their number. */
+        PaperReceiptsAnswer: {
+            items: components["schemas"]["PaperReceiptAnswer"][];
+            nextCursor: string | null;
+        };
+        /**
+         * @description One paper receipt or several.
+         * @example {
+         *       "receipts": [
+         *         {
+         *           "issuedOn": "2026-11-27",
+         *           "ncf": "B0200000007",
+         *           "payload": {
+         *             "DetallesItems": {
+         *               "Item": [
+         *                 {
+         *                   "CantidadItem": 2,
+         *                   "IndicadorBienoServicio": "1",
+         *                   "IndicadorFacturacion": "1",
+         *                   "MontoItem": 700,
+         *                   "NombreItem": "Café molido",
+         *                   "NumeroLinea": 1,
+         *                   "PrecioUnitarioItem": 350
+         *                 }
+         *               ]
+         *             },
+         *             "Encabezado": {
+         *               "IdDoc": {
+         *                 "IndicadorMontoGravado": "0",
+         *                 "TipoIngresos": "01",
+         *                 "TipoPago": "1",
+         *                 "TipoeCF": "32"
+         *               }
+         *             }
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        PaperReceiptsRequest: {
+            receipts: components["schemas"]["PaperReceiptRequest"][];
+        };
+        /**
+         * @description How far the replacement of a paper receipt is.
+         * @enum {string}
+         */
+        PaperState: "open" | "issued" | "rejected" | "replaced";
+        /** @description An outage that is over. */
+        PastOutage: {
+            /**
+             * @description `ecf`: receipts; `fc`: summaries of consumer invoices
+             * @enum {string}
+             */
+            host: "ecf" | "fc";
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
         };
         /** @description A type of e-CF. */
         PrefixName: {
@@ -4268,6 +4763,37 @@ export type components = {
          * @enum {string}
          */
         RemarkCode: "no-rnc" | "too-many" | "consumer" | "unanswered" | "unpaid";
+        /** @description The result of one paper receipt; `problems`: why no e-CF was issued. */
+        ReplacementItem: {
+            ncf: string;
+            /** @description `open`: without an e-CF; `issued`: its e-CF has no result yet; `rejected`: its last e-CF was rejected or failed, another can be issued; `replaced`: its e-CF is accepted */
+            state: components["schemas"]["PaperState"];
+            /** @description whether this call issued its e-CF */
+            issued: boolean;
+            taxLogId: string | null;
+            eNCF: string | null;
+            problems?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description The paper receipts that were open, or named; `open`: how many have no accepted e-CF now. */
+        ReplacementsAnswer: {
+            items: components["schemas"]["ReplacementItem"][];
+            open: number;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description The paper receipts whose e-CF are issued.
+         * @example {
+         *       "ncfs": [
+         *         "B0200000007"
+         *       ]
+         *     }
+         * @example {}
+         */
+        ReplacementsRequest: {
+            /** @description default: all that are open, 100 in one call */
+            ncfs?: string[] | null;
+        };
         /** @description No link leads to the receipt. */
         RevokedAnswer: {
             ok: boolean;
@@ -4392,6 +4918,17 @@ export type components = {
             sentAt: string;
             sequence: components["schemas"]["SequenceState"];
         };
+        /** @description Accepted receipts whose numbers one sequence gave. */
+        SequenceOfMonth: {
+            /** @enum {string} */
+            prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
+            /** @description empty of the sequence without a name */
+            name: string;
+            receipts: number;
+            montoTotal: number;
+            first: string;
+            last: string;
+        };
         /** @description A number sequence that needs attention. */
         SequenceState: {
             environment: components["schemas"]["Environment"];
@@ -4409,6 +4946,18 @@ export type components = {
         Sequences: {
             availableTypes: components["schemas"]["PrefixName"][];
             items: components["schemas"]["NumberSequence"][];
+        };
+        /** @description Our exchanges with one service of the authority. */
+        ServiceHealth: {
+            /** @description such as `reception`, `summary_reception`, `result` */
+            service: string;
+            answered: number;
+            /** @description without an answer, or with one that it cannot serve */
+            failed: number;
+            /** @description of the answers; null without one */
+            averageMs: number | null;
+            /** @description as averageMs */
+            slowestMs: number | null;
         };
         /** @description The receipt has a page for its buyer. */
         SharedAnswer: {
@@ -4471,9 +5020,10 @@ export type components = {
             fechaEmision: string | null;
             /** @description whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview */
             readyToPrint: boolean;
+            facts: components["schemas"]["SubmissionFacts"];
             /** @description absent when the document has no number */
             eNCF?: string;
-            /** @description what became of that number */
+            /** @description the state of that number */
             numberFate?: components["schemas"]["NumberFate"];
             /** @description what was assumed in making it, such as a tax rate; absent when nothing was */
             warnings?: components["schemas"]["DocumentProblem"][];
@@ -4495,6 +5045,12 @@ export type components = {
             receiver?: components["schemas"]["Handing"];
             /** @description where receipts are sent by mail: how that stands */
             mail?: components["schemas"]["Mailing"];
+            /** @description number of the paper receipt that it replaces; absent otherwise */
+            replacesNcf?: string;
+            /** @description true: XML and PDF come from the archive and take longer; absent otherwise */
+            archived?: boolean;
+            /** @description to print on a receipt that you hand over before its verdict, because your line or the authority is down; absent otherwise */
+            legend?: string;
         };
         /** @description A submission was accepted, accepted with remarks, rejected, or has failed. */
         SubmissionEvent: {
@@ -4503,6 +5059,17 @@ export type components = {
             /** Format: date-time */
             sentAt: string;
             submission: components["schemas"]["SubmissionSummary"];
+        };
+        /** @description Independent facts of the document; null: not yet, as far as the service knows. */
+        SubmissionFacts: {
+            signedAt: string | null;
+            /** @description 72 hours after the signature (24 in deferred mode); null once the authority has it */
+            sendBy: string | null;
+            /** @description when the authority first answered about it */
+            receivedAt: string | null;
+            verdictAt: string | null;
+            /** @description when its receiver acknowledged it, or the relay took the mail with it */
+            deliveredAt: string | null;
         };
         /** @description One item of the history. */
         SubmissionItem: {
@@ -4533,6 +5100,7 @@ export type components = {
             fechaEmision: string | null;
             /** @description whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview */
             readyToPrint: boolean;
+            facts: components["schemas"]["SubmissionFacts"];
             /** @description absent when the document has no number */
             eNCF?: string;
         };
@@ -4681,6 +5249,16 @@ export type components = {
             valid: boolean;
             problems: components["schemas"]["DocumentProblem"][];
         };
+        /** @description The 608 of a month. */
+        VoidedAnswer: {
+            month: string;
+            environment: components["schemas"]["Environment"];
+            fileName: string;
+            /** @description numbers that became void in the month; none: the 608 is informative */
+            rows: number;
+            /** @description the TXT that the authority takes, ASCII with CRLF */
+            content: string;
+        };
         /** @description A voiding and what became of it. */
         VoidingAnswer: {
             voidingId: string;
@@ -4775,7 +5353,7 @@ export type components = {
             url: string;
             enabled?: boolean | null;
             /** @description what to be told of */
-            events?: ("received_ecf" | "submission.accepted" | "submission.conditional" | "submission.rejected" | "submission.error" | "sequence.low" | "sequence.expiring" | "certificate.expiring" | "recurring.preview" | "recurring.held")[] | null;
+            events?: ("received_ecf" | "submission.accepted" | "submission.conditional" | "submission.rejected" | "submission.error" | "sequence.low" | "sequence.expiring" | "certificate.expiring" | "recurring.preview" | "recurring.held" | "authority.down" | "authority.up")[] | null;
             /** @description at most 20 of your own, sent with every call; `{}`: none */
             headers?: {
                 [key: string]: string;
@@ -4807,8 +5385,13 @@ export type ApprovalAtAuthority = components['schemas']['ApprovalAtAuthority'];
 export type ApprovalStatus = components['schemas']['ApprovalStatus'];
 export type ApprovalTaken = components['schemas']['ApprovalTaken'];
 export type ApproveReceived = components['schemas']['ApproveReceived'];
+export type ArchiveList = components['schemas']['ArchiveList'];
+export type ArchivePackage = components['schemas']['ArchivePackage'];
 export type AskedRange = components['schemas']['AskedRange'];
 export type Attempt = components['schemas']['Attempt'];
+export type AuthorityEvent = components['schemas']['AuthorityEvent'];
+export type AuthorityHealth = components['schemas']['AuthorityHealth'];
+export type AuthorityOutage = components['schemas']['AuthorityOutage'];
 export type Batch = components['schemas']['Batch'];
 export type BatchItem = components['schemas']['BatchItem'];
 export type BatchRequest = components['schemas']['BatchRequest'];
@@ -5015,7 +5598,10 @@ export type EcfWhole20 = components['schemas']['EcfWhole20'];
 export type EcfWithholdingAgent = components['schemas']['EcfWithholdingAgent'];
 export type EntryDeleted = components['schemas']['EntryDeleted'];
 export type Environment = components['schemas']['Environment'];
+export type EnvironmentHealth = components['schemas']['EnvironmentHealth'];
 export type Error = components['schemas']['Error'];
+export type ExpenseAnswer = components['schemas']['ExpenseAnswer'];
+export type ExpenseRequest = components['schemas']['ExpenseRequest'];
 export type ExplainedMessage = components['schemas']['ExplainedMessage'];
 export type Handing = components['schemas']['Handing'];
 export type ImportAnswer = components['schemas']['ImportAnswer'];
@@ -5023,12 +5609,18 @@ export type ImportFault = components['schemas']['ImportFault'];
 export type ImportRequest = components['schemas']['ImportRequest'];
 export type ImportedType = components['schemas']['ImportedType'];
 export type IncompletePurchase = components['schemas']['IncompletePurchase'];
+export type InvoicePreview = components['schemas']['InvoicePreview'];
 export type IssuedOfMonth = components['schemas']['IssuedOfMonth'];
+export type Lease = components['schemas']['Lease'];
+export type LeaseRequest = components['schemas']['LeaseRequest'];
 export type LoginRequest = components['schemas']['LoginRequest'];
 export type MailSettingsAnswer = components['schemas']['MailSettingsAnswer'];
 export type MailSettingsRequest = components['schemas']['MailSettingsRequest'];
 export type Mailing = components['schemas']['Mailing'];
 export type Missing = components['schemas']['Missing'];
+export type Mode = components['schemas']['Mode'];
+export type ModeAnswer = components['schemas']['ModeAnswer'];
+export type ModeRequest = components['schemas']['ModeRequest'];
 export type MonthAnswer = components['schemas']['MonthAnswer'];
 export type MonthTotalsAnswer = components['schemas']['MonthTotalsAnswer'];
 export type NewInvoice = components['schemas']['NewInvoice'];
@@ -5041,6 +5633,20 @@ export type NumberGapAnswer = components['schemas']['NumberGapAnswer'];
 export type NumberRangeAnswer = components['schemas']['NumberRangeAnswer'];
 export type NumberSequence = components['schemas']['NumberSequence'];
 export type NumbersOfMonth = components['schemas']['NumbersOfMonth'];
+export type OutageAnswer = components['schemas']['OutageAnswer'];
+export type PaperContent = components['schemas']['PaperContent'];
+export type PaperEntered = components['schemas']['PaperEntered'];
+export type PaperEnteredAnswer = components['schemas']['PaperEnteredAnswer'];
+export type PaperRangeAnswer = components['schemas']['PaperRangeAnswer'];
+export type PaperRangeDeleted = components['schemas']['PaperRangeDeleted'];
+export type PaperRangeRequest = components['schemas']['PaperRangeRequest'];
+export type PaperRangesAnswer = components['schemas']['PaperRangesAnswer'];
+export type PaperReceiptAnswer = components['schemas']['PaperReceiptAnswer'];
+export type PaperReceiptRequest = components['schemas']['PaperReceiptRequest'];
+export type PaperReceiptsAnswer = components['schemas']['PaperReceiptsAnswer'];
+export type PaperReceiptsRequest = components['schemas']['PaperReceiptsRequest'];
+export type PaperState = components['schemas']['PaperState'];
+export type PastOutage = components['schemas']['PastOutage'];
 export type PrefixName = components['schemas']['PrefixName'];
 export type PreviewAnswer = components['schemas']['PreviewAnswer'];
 export type PrintManyRequest = components['schemas']['PrintManyRequest'];
@@ -5079,6 +5685,9 @@ export type RecurringSummary = components['schemas']['RecurringSummary'];
 export type RecurringTurn = components['schemas']['RecurringTurn'];
 export type RejectReceived = components['schemas']['RejectReceived'];
 export type RemarkCode = components['schemas']['RemarkCode'];
+export type ReplacementItem = components['schemas']['ReplacementItem'];
+export type ReplacementsAnswer = components['schemas']['ReplacementsAnswer'];
+export type ReplacementsRequest = components['schemas']['ReplacementsRequest'];
 export type RevokedAnswer = components['schemas']['RevokedAnswer'];
 export type Rfce = components['schemas']['Rfce'];
 export type RfceComprador = components['schemas']['RfceComprador'];
@@ -5092,13 +5701,16 @@ export type RfcePayload = components['schemas']['RfcePayload'];
 export type RfceTablaFormasPago = components['schemas']['RfceTablaFormasPago'];
 export type RfceTotales = components['schemas']['RfceTotales'];
 export type SequenceEvent = components['schemas']['SequenceEvent'];
+export type SequenceOfMonth = components['schemas']['SequenceOfMonth'];
 export type SequenceState = components['schemas']['SequenceState'];
 export type Sequences = components['schemas']['Sequences'];
+export type ServiceHealth = components['schemas']['ServiceHealth'];
 export type SharedAnswer = components['schemas']['SharedAnswer'];
 export type Simulate = components['schemas']['Simulate'];
 export type Status = components['schemas']['Status'];
 export type Submission = components['schemas']['Submission'];
 export type SubmissionEvent = components['schemas']['SubmissionEvent'];
+export type SubmissionFacts = components['schemas']['SubmissionFacts'];
 export type SubmissionItem = components['schemas']['SubmissionItem'];
 export type SubmissionPage = components['schemas']['SubmissionPage'];
 export type SubmissionStretch = components['schemas']['SubmissionStretch'];
@@ -5112,6 +5724,7 @@ export type TurnRequest = components['schemas']['TurnRequest'];
 export type UsageItem = components['schemas']['UsageItem'];
 export type UsageReport = components['schemas']['UsageReport'];
 export type Validation = components['schemas']['Validation'];
+export type VoidedAnswer = components['schemas']['VoidedAnswer'];
 export type VoidingAnswer = components['schemas']['VoidingAnswer'];
 export type VoidingRequest = components['schemas']['VoidingRequest'];
 export type VoidingsAnswer = components['schemas']['VoidingsAnswer'];

@@ -3,7 +3,9 @@
 import type {
   AcceptedSubmission,
   ApprovalTaken,
+  ArchiveList,
   BatchItem,
+  AuthorityHealth,
   BillingPeriod,
   ChangedSequence,
   CustomerItem,
@@ -16,10 +18,24 @@ import type {
   DeliveryDetail,
   EntryDeleted,
   ImportAnswer,
+  InvoicePreview,
   MailSettingsAnswer,
   MailSettingsRequest,
+  ModeAnswer,
+  PaperContent,
+  PaperEnteredAnswer,
+  PaperRangeAnswer,
+  PaperRangeDeleted,
+  PaperRangesAnswer,
+  PaperReceiptAnswer,
+  PaperReceiptRequest,
+  PaperReceiptsAnswer,
+  ReplacementsAnswer,
   MonthAnswer,
   PurchasesAnswer,
+  ExpenseAnswer,
+  ExpenseRequest,
+  VoidedAnswer,
   NewInvoice,
   NewSequence,
   NumberSequence,
@@ -33,6 +49,8 @@ import type {
   Recovery,
   RecurringAnswer,
   RecurringDeleted,
+  Lease,
+  LeaseRequest,
   RecurringRequest,
   RecurringSummary,
   RevokedAnswer,
@@ -151,7 +169,7 @@ export interface ManyReceivedOnPaper extends Archive {
 }
 
 export interface ManyOnPaper extends Archive {
-  /** Dates (their start and end in UTC) or timestamps of handing in. */
+  /** Dates (their start and end in UTC) or timestamps of submission. */
   since?: Moment | undefined;
   until?: Moment | undefined;
   state?: string | undefined;
@@ -191,10 +209,12 @@ const LISTED = [...CALL, 'since', 'until', 'pageSize'];
 const CONTENT = ['tipoEcf', 'issuedFrom', 'issuedTo', 'totalFrom', 'totalTo', 'text'];
 const ON_PAPER = [...CALL, 'layout', 'language'];
 const ON_ROLL = [...ON_PAPER, 'qr'];
-const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive', 'users'];
+const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive', 'users', 'agentId'];
+const OF_LEASE = ['epoch', 'nonce', 'certificate'];
 const INVOICE = ['format', 'xml', 'payload', 'clientRequestId', ...CHECKED.slice(CALL.length), 'strict', 'notify'];
 const IN_CATALOGUE = [...CALL, 'q', 'pageSize'];
 const OF_VERSION = [...CALL, 'version'];
+const OF_EXPENSE = ['kind', 'eNCF', 'isrType', 'payment', 'paidAfter', 'paidOn', 'itbis'];
 const OF_CUSTOMER = ['name', 'rnc', 'email', 'phone', 'address', 'municipality', 'province', 'type', 'version'];
 const OF_PRICE = ['unit', 'price', 'priceHasItbis', 'itbis', 'additionalTaxes'];
 const OF_PRODUCT = ['name', 'code', 'kind', 'version', ...OF_PRICE];
@@ -241,7 +261,7 @@ export class Fe {
   }
 
   /**
-   * Hand in a receipt. It is taken in, once, however often the answer is lost; its verdict comes later.
+   * Submit a receipt. It is taken in, once, however often the answer is lost; its verdict comes later.
    *
    * Throws InvalidError with `problems`, ReusedIdError, and what every call may throw.
    */
@@ -261,7 +281,7 @@ export class Fe {
   }
 
   /**
-   * Hand in a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
+   * Submit a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
    *
    * Throws NoVerdictYetError after `timeout` seconds (180). Then it is still on its way: go on with `wait`, or call this
    * again with the same `clientRequestId`.
@@ -384,7 +404,7 @@ export class Fe {
     return this.session.call('DELETE', `${one(trackOrId)}/share`, options);
   }
 
-  /** List everything that is wrong with a receipt, without handing it in. */
+  /** List everything that is wrong with a receipt, without submitting it. */
   validate(document: Document, options: Checked = {}): Promise<Validation> {
     known('validate', options, CHECKED);
     return this.session.call('POST', '/invoices/validate', {
@@ -393,8 +413,17 @@ export class Fe {
     });
   }
 
+  /** Show a receipt as it would be signed now: number, totals, defaults and problems. No number is drawn. */
+  preview(document: Document, options: Checked = {}): Promise<InvoicePreview> {
+    known('preview', options, CHECKED);
+    return this.session.call('POST', '/invoices/preview', {
+      body: handedIn(document, options),
+      signal: options.signal,
+    });
+  }
+
   /**
-   * Hand in many receipts; of each, in their order, what `submit` alone would have been answered.
+   * Submit many receipts; of each, in their order, what `submit` alone would have been answered.
    *
    * Each has `format` and `payload` or `xml`, and best a `clientRequestId` of yours; those without get one, so that a
    * lost answer issues nothing twice. More than 500, or more than fit one request, go in several requests, one after the
@@ -425,7 +454,7 @@ export class Fe {
   /**
    * Go through your submissions, newest first, fetching as it goes.
    *
-   * `since` and `until` are dates (their start and end in UTC) or timestamps of handing in; `rnc` is the buyer's.
+   * `since` and `until` are dates (their start and end in UTC) or timestamps of submission; `rnc` is the buyer's.
    */
   invoices(
     filter: Listed &
@@ -545,6 +574,65 @@ export class Fe {
     return this.session.call('PUT', '/printing', { body: settings, ...options });
   }
 
+  /** Show whether the authority answers, as the service measured it. */
+  authority(options: CallOptions = {}): Promise<AuthorityHealth> {
+    return this.session.call('GET', '/authority', options);
+  }
+
+  /** Show how you issue now: normally, or in which contingency. */
+  mode(options: CallOptions = {}): Promise<ModeAnswer> {
+    return this.session.call('GET', '/contingency', options);
+  }
+
+  /** Say that your own line is down (`offline`) or back (`normal`). Throws InvalidError, ConflictError. */
+  setMode(mode: 'normal' | 'offline', reason: string, options: CallOptions = {}): Promise<ModeAnswer> {
+    return this.session.call('POST', '/contingency', { body: { mode, reason }, ...options });
+  }
+
+  /** List the ranges of series B. */
+  paperRanges(options: CallOptions = {}): Promise<PaperRangesAnswer> {
+    return this.session.call('GET', '/paper-ranges', options);
+  }
+
+  /** Record a range of series B, both ends included. Throws InvalidError, ConflictError. */
+  addPaperRange(first: string, last: string, expiresOn: string, options: CallOptions = {}): Promise<PaperRangeAnswer> {
+    return this.session.call('POST', '/paper-ranges', { body: { first, last, expiresOn }, ...options });
+  }
+
+  /** Delete a range without receipts. Throws NotFoundError, ConflictError. */
+  deletePaperRange(rangeId: string, options: CallOptions = {}): Promise<PaperRangeDeleted> {
+    return this.session.call('DELETE', `/paper-ranges/${encodeURIComponent(rangeId)}`, options);
+  }
+
+  /** List paper receipts by number, a page from `cursor` on; `onlyOpen`: those without an accepted e-CF. */
+  paperReceipts(
+    { onlyOpen = false, cursor }: { onlyOpen?: boolean; cursor?: string } = {},
+    options: CallOptions = {},
+  ): Promise<PaperReceiptsAnswer> {
+    const query = { state: onlyOpen ? 'open' : undefined, cursor };
+    return this.session.call('GET', '/paper-receipts', { query, ...options });
+  }
+
+  /** Enter up to 100 receipts that were issued on paper; the answer has the result of each. */
+  enterPaperReceipts(receipts: PaperReceiptRequest[], options: CallOptions = {}): Promise<PaperEnteredAnswer> {
+    return this.session.call('POST', '/paper-receipts', { body: { receipts }, ...options });
+  }
+
+  /** Show a paper receipt. Throws NotFoundError. */
+  paperReceipt(ncf: string, options: CallOptions = {}): Promise<PaperReceiptAnswer> {
+    return this.session.call('GET', `/paper-receipts/${encodeURIComponent(ncf)}`, options);
+  }
+
+  /** Correct a paper receipt that has no e-CF. Throws InvalidError, NotFoundError, ConflictError. */
+  correctPaperReceipt(ncf: string, content: PaperContent, options: CallOptions = {}): Promise<PaperReceiptAnswer> {
+    return this.session.call('PUT', `/paper-receipts/${encodeURIComponent(ncf)}`, { body: content, ...options });
+  }
+
+  /** Issue the e-CF of paper receipts: of those named, or of the first hundred that are open. It may be repeated. */
+  replacePaperReceipts(ncfs?: string[], options: CallOptions = {}): Promise<ReplacementsAnswer> {
+    return this.session.call('POST', '/paper-receipts/replacements', { body: { ncfs }, ...options });
+  }
+
   /** List the numbers that can be voided, of one type (`E31`) or of all. */
   voidable(prefix?: string, options: CallOptions = {}): Promise<ProposalsAnswer> {
     return this.session.call('GET', '/voidings/proposals', { query: { prefix }, ...options });
@@ -575,9 +663,9 @@ export class Fe {
     return this.session.fetch(`/voidings/${encodeURIComponent(voidingId)}/xml`, 'application/xml', options);
   }
 
-  /** Fetch the 608 of a month such as `2026-11`. Throws ConflictError. */
-  month608(month: string, options: CallOptions = {}): Promise<Uint8Array> {
-    return this.session.fetch(`/months/${encodeURIComponent(month)}/608`, 'text/plain', options);
+  /** Write the 608 of a month such as `2026-11`: `content`. Throws ConflictError. */
+  month608(month: string, options: CallOptions = {}): Promise<VoidedAnswer> {
+    return this.session.call('GET', `/months/${encodeURIComponent(month)}/608`, options);
   }
 
   /** Sum up a month such as `2026-11`, by the days of issue in Santo Domingo. */
@@ -601,9 +689,31 @@ export class Fe {
     return this.session.fetch(`/months/${encodeURIComponent(month)}/zip`, 'application/zip', asked);
   }
 
+  /** List the packages of your archive, newest first, a page from `cursor` on. */
+  archivePackages({ cursor }: { cursor?: number } = {}, options: CallOptions = {}): Promise<ArchiveList> {
+    return this.session.call('GET', '/archive', { query: { cursor }, ...options });
+  }
+
+  /** Fetch an archive package, a ZIP; `to` as in `pdfs`. Throws NotFoundError. */
+  archivePackage(number: number, options: CallOptions & Pick<Archive, 'to'> = {}): Promise<Uint8Array> {
+    known('archivePackage', options, ['to', 'signal']);
+    return this.session.fetch(`/archive/${number}/zip`, 'application/zip', { wait: 600, ...options });
+  }
+
+  /** Fetch the time stamp of an archive package, an RFC 3161 token. Throws NotFoundError. */
+  archiveTimeStamp(number: number, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`/archive/${number}/tst`, 'application/octet-stream', { ...options });
+  }
+
   /** Write the 606 of a month: `content`, or null beside the list of what it lacks. */
   month606(month: string, options: CallOptions = {}): Promise<PurchasesAnswer> {
     return this.session.call('GET', `/months/${encodeURIComponent(month)}/606`, options);
+  }
+
+  /** Say what the 606 asks about a supplier, once; with `eNCF`, about one of its receipts. */
+  classifyPurchases(rnc: string, expense: ExpenseRequest, options: CallOptions = {}): Promise<ExpenseAnswer> {
+    known('classifyPurchases', expense, OF_EXPENSE);
+    return this.session.call('PUT', `/expenses/${encodeURIComponent(rnc)}`, { body: expense, ...options });
   }
 
   /** Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most). */
@@ -713,6 +823,12 @@ export class Fe {
     return this.#listed('/recurring', {}, options);
   }
 
+  /** Give an agent at a till its next lease. Throws ConflictError where a copy of it took one since. */
+  leaseAgent(agentId: string, lease: LeaseRequest, options: CallOptions = {}): Promise<Lease> {
+    known('leaseAgent', lease, OF_LEASE);
+    return this.session.call('PUT', `/agents/${encodeURIComponent(agentId)}`, { body: lease, ...options });
+  }
+
   /** Show a recurring receipt with its turns. Throws NotThereError. */
   recurringReceipt(recurringId: string, options: CallOptions = {}): Promise<RecurringAnswer> {
     return this.session.call('GET', `/recurring/${encodeURIComponent(recurringId)}`, options);
@@ -741,18 +857,18 @@ export class Fe {
     return this.session.call('POST', path, { body: { action }, repeatable: false, ...options });
   }
 
-  /** Show where you are called. */
+  /** Get the webhook endpoint. */
   webhooks(options: CallOptions = {}): Promise<Webhooks> {
     return this.session.call('GET', '/webhooks', options);
   }
 
-  /** Set where you are called. The first answer has the `secret`, shown only then; `rotateWebhook` makes another. */
+  /** Set the webhook endpoint. The first answer has the `secret`, shown only then; `rotateWebhook` makes another. */
   setWebhook(webhook: WebhookRequest, options: CallOptions = {}): Promise<Webhook> {
     known('setWebhook', webhook, ['url', 'enabled', 'events', 'headers']);
     return this.session.call('PUT', '/webhooks', { body: webhook, ...options });
   }
 
-  /** Make a new secret; for a day the old one signs beside it. */
+  /** Rotate the signing secret; for a day the old one signs beside it. */
   rotateWebhook(options: CallOptions = {}): Promise<Webhook> {
     return this.session.call('POST', '/webhooks/rotate', { repeatable: false, ...options });
   }
@@ -783,13 +899,13 @@ export class Fe {
     return this.session.call('POST', path, { repeatable: false, ...options });
   }
 
-  /** Have everything sent again that did not arrive since then. Throws ConflictError while another is at it. */
+  /** Redeliver every failed event since a time. Throws ConflictError while another is at it. */
   recoverWebhook(since: Moment, options: CallOptions = {}): Promise<Recovery> {
     const body = { since: moment(since) };
     return this.session.call('POST', '/webhooks/recover', { body, repeatable: false, ...options });
   }
 
-  /** How far the latest recoveries are, newest first. */
+  /** List the latest recoveries, newest first. */
   async webhookRecoveries(options: CallOptions = {}): Promise<Recovery[]> {
     return (await this.session.call<{ items: Recovery[] }>('GET', '/webhooks/recoveries', options)).items;
   }

@@ -2,6 +2,7 @@
 
 from datetime import date
 
+from fe.ecf.autofill import AMOUNTS_DUE
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import read_day, read_moment
 from fe.ecf.identity import e_ncf
@@ -113,7 +114,7 @@ def _check_payments(case: Examination) -> None:
     """Check that the ways of payment add up to what is due, with or without what is withheld, and suit the type."""
     payments = rows(case.id_doc, "TablaFormasPago", "FormaDePago")
     amounts = [number(row.get("MontoPago")) for row in payments]
-    due = [number(case.totals.get(name)) for name in ("ValorPagar", "MontoPeriodo", "MontoTotal")]
+    due = [number(case.totals.get(name)) for name in AMOUNTS_DUE]
     paid = sum((amount for amount in amounts if amount is not None), ZERO)
     withheld = sum((number(case.totals.get(name)) or ZERO for name in _WITHHELD), ZERO)
     in_order = {amount - less for amount in due if amount is not None for less in (ZERO, withheld)}

@@ -170,6 +170,23 @@ class RecurringHeldEvent(TypedDict):
     recurring: RecurringHeld
 
 
+class AuthorityOutage(TypedDict):
+    """A host of the authority that did not answer for two minutes."""
+
+    environment: Environment
+    host: Annotated[Literal["ecf", "fc"], Field(description="`ecf`: receipts; `fc`: summaries of consumer invoices")]
+    since: Moment
+    until: Annotated[Moment | None, Field(description="null: it does not answer yet")]
+
+
+class AuthorityEvent(TypedDict):
+    """The authority does not answer, or answers again after an outage that was told of."""
+
+    event: Literal[WebhookEvent.AUTHORITY_DOWN, WebhookEvent.AUTHORITY_UP]
+    sentAt: Moment
+    authority: AuthorityOutage
+
+
 class ProbeMessage(TypedDict):
     """The message of a test event."""
 
@@ -195,5 +212,6 @@ EVENT_MODELS: dict[WebhookEvent, ResponseModel[Any]] = {
     WebhookEvent.CERTIFICATE_EXPIRING: ResponseModel(CertificateEvent),
     WebhookEvent.RECURRING_PREVIEW: ResponseModel(RecurringPreviewEvent),
     WebhookEvent.RECURRING_HELD: ResponseModel(RecurringHeldEvent),
+    **dict.fromkeys((WebhookEvent.AUTHORITY_DOWN, WebhookEvent.AUTHORITY_UP), ResponseModel(AuthorityEvent)),
     WebhookEvent.TEST: ResponseModel(ProbeEvent),
 }

@@ -87,6 +87,18 @@ class NumbersOfMonth(TypedDict):
 
 
 @closed
+class SequenceOfMonth(TypedDict):
+    """Accepted receipts whose numbers one sequence gave."""
+
+    prefix: Code
+    name: Annotated[str, Field(description="empty of the sequence without a name")]
+    receipts: int
+    montoTotal: Amount
+    first: str
+    last: str
+
+
+@closed
 class MonthAnswer(TypedDict):
     """A month by the days of issue that receipts state."""
 
@@ -96,6 +108,10 @@ class MonthAnswer(TypedDict):
     issued: list[IssuedOfMonth]
     received: list[ReceivedOfMonth]
     numbers: list[NumbersOfMonth]
+    sequences: Annotated[
+        list[SequenceOfMonth],
+        Field(description="by sequence, of the types that have several; empty above 50,000 receipts"),
+    ]
     isComplete: Annotated[
         bool, Field(description="false while ITBIS of received receipts is being computed: ask again")
     ]
@@ -165,6 +181,17 @@ def serialize_month(report: MonthReport) -> MonthAnswer:
             }
             for one in report.numbers
         ],
+        "sequences": [
+            {
+                "prefix": one.prefix,
+                "name": one.name,
+                "receipts": one.receipts,
+                "montoTotal": one.total,
+                "first": one.first_number,
+                "last": one.last_number,
+            }
+            for one in report.by_sequence
+        ],
         "isComplete": report.is_complete,
     }
 
@@ -181,7 +208,9 @@ class IncompletePurchase(TypedDict):
     supplierName: str
     eNCF: str
     issuedOn: str
-    missing: Annotated[list[Missing], Field(description="what no XML has: say it in the portal, once for a supplier")]
+    missing: Annotated[
+        list[Missing], Field(description="what no XML has: say it once for a supplier, with PUT /expenses")
+    ]
     message: str
     messageEs: str
 

@@ -94,7 +94,8 @@ def _user_address(value: str | None) -> str | None:
     return value
 
 
-def _user_id(value: str | None) -> str | None:
+def user_id_form(value: str | None) -> str | None:
+    """Refuse what is no UUID in its one usual form."""
     # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
     if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
         raise InvalidField(say("a-uuid"))
@@ -116,7 +117,7 @@ class ByUser(RequestModel):
         return {"clientRequestId": say("client-request-id-form")}
 
     _is_an_address = field_validator("asUser")(_user_address)
-    _is_a_uuid = field_validator("asUserId")(_user_id)
+    _is_a_uuid = field_validator("asUserId")(user_id_form)
 
     @property
     def user_id(self) -> UserId | None:
@@ -190,6 +191,13 @@ class NewInvoice(ByUser):
         dict[str, Any] | None,
         Field(description="the document as JSON, in the authority's element names; required when format is structured"),
     ] = None
+    keepSignature: Annotated[
+        bool | None,
+        Field(
+            description="with format xml: the e-CF is signed already, by a certificate of one of your agents, and is "
+            "sent as it is; otherwise the service signs it anew"
+        ),
+    ] = None
     strict: Annotated[
         bool | None,
         Field(description="refuse at once, with every problem, a document that would not be sent"),
@@ -236,12 +244,14 @@ class NewInvoice(ByUser):
             raise InvalidField(say("xml-is-required"))
         if self.format == "structured" and self.payload is None:
             raise InvalidField(say("payload-is-required"))
+        if self.keepSignature and self.format != "xml":
+            raise InvalidField(say("keeps-of-xml"))
         return self
 
     def as_draft(self) -> Draft:
         """The draft that `fe.issuing` works on."""
         return Draft(
-            format=self.format,
+            format="signed" if self.keepSignature else self.format,
             xml=self.xml,
             payload=self.payload,
             client_request_id=self.clientRequestId,
@@ -349,7 +359,7 @@ class DecideReceived(RequestModel):
     asUserId: AsUserId = None
 
     _is_an_address = field_validator("asUser")(_user_address)
-    _is_a_uuid = field_validator("asUserId")(_user_id)
+    _is_a_uuid = field_validator("asUserId")(user_id_form)
 
     @classmethod
     def messages(cls) -> dict[str, Text]:

@@ -19,6 +19,7 @@ from fe.http.models.receipt_facts import (
     BuyerRnc,
     IssueDate,
     ReadyToPrint,
+    SubmissionFacts,
     Total,
     TotalVat,
     TypeOfReceipt,
@@ -182,8 +183,9 @@ class Submission(TypedDict):
     razonSocialComprador: BuyerName
     fechaEmision: IssueDate
     readyToPrint: ReadyToPrint
+    facts: SubmissionFacts
     eNCF: NotRequired[Annotated[str, Field(description="absent when the document has no number")]]
-    numberFate: NotRequired[Annotated[NumberFate, Field(description="what became of that number")]]
+    numberFate: NotRequired[Annotated[NumberFate, Field(description="the state of that number")]]
     warnings: NotRequired[
         Annotated[
             list[DocumentProblem],
@@ -203,6 +205,21 @@ class Submission(TypedDict):
         Annotated[Handing, Field(description="where receipts are sent to their receivers: how that stands")]
     ]
     mail: NotRequired[Annotated[Mailing, Field(description="where receipts are sent by mail: how that stands")]]
+    replacesNcf: NotRequired[
+        Annotated[str, Field(description="number of the paper receipt that it replaces; absent otherwise")]
+    ]
+    archived: NotRequired[
+        Annotated[bool, Field(description="true: XML and PDF come from the archive and take longer; absent otherwise")]
+    ]
+    legend: NotRequired[
+        Annotated[
+            str,
+            Field(
+                description="to print on a receipt that you hand over before its verdict, because your line or the "
+                "authority is down; absent otherwise"
+            ),
+        ]
+    ]
 
 
 @closed
@@ -258,6 +275,7 @@ class SubmissionItem(TypedDict):
     razonSocialComprador: BuyerName
     fechaEmision: IssueDate
     readyToPrint: ReadyToPrint
+    facts: SubmissionFacts
     eNCF: NotRequired[Annotated[str, Field(description="absent when the document has no number")]]
 
 
@@ -343,6 +361,34 @@ class Validation(TypedDict):
 
 
 @closed
+class InvoicePreview(TypedDict):
+    """A document as it would be signed now: numbered and completed. Nothing was stored, and no number was drawn."""
+
+    valid: Annotated[bool, Field(description="whether it would be signed and sent")]
+    problems: list[DocumentProblem]
+    tipoEcf: TypeOfReceipt
+    montoTotal: Total
+    totalITBIS: TotalVat
+    rncComprador: BuyerRnc
+    razonSocialComprador: BuyerName
+    fechaEmision: IssueDate
+    eNCF: Annotated[
+        str | None,
+        Field(
+            description="its number, or the one it would draw now, which another receipt may draw first; null where "
+            "there is none"
+        ),
+    ]
+    payload: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description="the completed document, every value as the XML would have it; null where it cannot be written"
+        ),
+    ]
+    xml: Annotated[str | None, Field(description="the same as XML, without a signature")]
+
+
+@closed
 class PrefixName(TypedDict):
     """A type of e-CF."""
 
@@ -365,6 +411,9 @@ class NumberSequence(TypedDict):
             list[str],
             Field(description="of one with a name: the users who draw from it when their submission names no sequence"),
         ]
+    ]
+    agentId: NotRequired[
+        Annotated[Uuid, Field(description="the agent that alone gives its numbers; the service draws none of them")]
     ]
     description: str
     minSequence: Digits
@@ -473,6 +522,7 @@ RECEIVED_PAGE = ResponseModel(ReceivedPage)
 RECEIVED_STRETCH = ResponseModel(ReceivedStretch)
 RECEIVED_XML = ResponseModel(ReceivedXml)
 VALIDATION = ResponseModel(Validation)
+PREVIEW = ResponseModel(InvoicePreview)
 NUMBER_SEQUENCE = ResponseModel(NumberSequence)
 SEQUENCES = ResponseModel(Sequences)
 DELETED = ResponseModel(Deleted)

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, Literal, TypedDict, cast
 
 from fe.clock import iso
+from fe.contingency import Milestones, latest
 from fe.ecf.dates import ZONE
 from fe.ecf.verdicts import explain
 from fe.http.languages import Language, say_problems
@@ -11,10 +12,12 @@ from fe.http.models.approvals import Handing
 from fe.http.models.delivery import serialize_handing
 from fe.http.models.failures import say_response
 from fe.http.models.mailing import Mailing, serialize_mailing
-from fe.http.models.receipt_facts import PrintedFacts, serialize_facts
+from fe.http.models.receipt_facts import PrintedFacts, serialize_document_facts, serialize_facts
 from fe.http.models.responses import DocumentProblem, ExplainedMessage, Submission, SubmissionItem, TimelineEvent
 from fe.lifecycle import NumberFate, Status
-from fe.store.records.counterparty import OtherSide
+from fe.printing.labels import LEGENDS
+from fe.store.records.counterparty import HandingState, OtherSide
+from fe.store.records.mail import MailState
 from fe.store.records.submissions import Event, Record
 
 
@@ -38,14 +41,25 @@ class _Known(_Tracked, total=False):
     approvalAt: str
     receiver: Handing
     mail: Mailing
+    legend: str
+    replacesNcf: str
+    archived: bool
 
 
-def serialize_record(record: Record, other: OtherSide | None = None, language: Language = "en") -> Submission:
+def serialize_record(
+    record: Record,
+    other: OtherSide | None = None,
+    language: Language = "en",
+    *,
+    in_contingency: bool = False,
+    replaces: str | None = None,
+) -> Submission:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
     `explained` is there when the authority has a remark, `eNCF` and `numberFate` when the document has a fiscal
     number, `warnings` when something was assumed, `approvalStatus`, `approvalReason` and `approvalAt` when the buyer
-    has said something, `receiver` when it is sent there, `mail` when its buyer gets it by mail.
+    has said something, `receiver` when it is sent there, `mail` when its buyer gets it by mail, `replacesNcf` when it
+    replaces a paper receipt, `archived` when its documents left the database, `legend` in a contingency.
     """
     tracked: _Known = {"trackId": record.track_id} if record.track_id is not None else {}
     known: _Known = {}
@@ -65,6 +79,12 @@ def serialize_record(record: Record, other: OtherSide | None = None, language: L
         known["receiver"] = serialize_handing(other.state, other.reason, other.changed_at)
     if (mail := serialize_mailing(record)) is not None:
         known["mail"] = mail
+    if replaces is not None:
+        known["replacesNcf"] = replaces
+    if record.is_archived:
+        known["archived"] = True
+    if in_contingency:
+        known["legend"] = LEGENDS["contingency"]
     return {
         "taxLogId": str(record.submission_id),
         **tracked,
@@ -80,6 +100,7 @@ def serialize_record(record: Record, other: OtherSide | None = None, language: L
         "clientRequestId": record.client_request_id,
         **_facts(record),
         "readyToPrint": is_ready_to_print(record),
+        "facts": serialize_document_facts(document_facts(record, other)),
         **known,
     }
 
@@ -136,8 +157,17 @@ def serialize_item(record: Record) -> SubmissionItem:
         "fechaHoraFirma": _local(record.signed_at),
         **_facts(record),
         "readyToPrint": is_ready_to_print(record),
+        "facts": serialize_document_facts(document_facts(record)),
         **numbered,
     }
+
+
+def document_facts(record: Record, other: OtherSide | None = None) -> Milestones:
+    """Derive the facts from what is stored."""
+    handed = other.changed_at if other is not None and other.state is HandingState.DELIVERED else None
+    mailed = record.mail_at if record.mail_state is MailState.SENT else None
+    delivered = latest((record.delivered_at, handed, mailed))
+    return Milestones(record.signed_at, record.first_answer_at, record.verdict_at, delivered, record.is_deferred)
 
 
 def is_ready_to_print(record: Record) -> bool:

@@ -140,6 +140,20 @@ def serialize_proposal(one: Proposal) -> ProposedRange:
     }
 
 
+@closed
+class VoidedAnswer(TypedDict):
+    """The 608 of a month."""
+
+    month: str
+    environment: Environment
+    fileName: str
+    rows: Annotated[int, Field(description="numbers that became void in the month; none: the 608 is informative")]
+    content: Annotated[str, Field(description="the TXT that the authority takes, ASCII with CRLF")]
+
+
+VOIDED = ResponseModel(VoidedAnswer)
+
+
 def serialize_voiding(one: Voiding) -> VoidingAnswer:
     """Serialize a voiding."""
     return {

@@ -160,7 +160,7 @@ class Attempt(TypedDict):
     at: Moment
     durationMs: int
     status: Annotated[int | None, Field(description="what was answered; null where nothing was")]
-    error: Annotated[str | None, Field(description="a word for what went wrong; null where it was confirmed")]
+    error: Annotated[str | None, Field(description="short name of the error; null where it was confirmed")]
     redirected: bool
     answer: Annotated[str | None, Field(description="the first bytes of the answer's body, as text")]
 

@@ -31,12 +31,16 @@ _VARIABLES = {
     "deliveryId": "",
     "importId": "",
     "voidingId": "",
+    "rangeId": "",
+    "ncf": "",
     "customerId": "postman-customer",
     "recurringId": "postman-recurring",
     "productId": "postman-product",
     "rnc": "131880681",
     "month": "",
+    "packageNumber": "1",
     "prefix": "E31",
+    "agentId": "5f0d1c1e-6c0d-4a0b-9d0a-2f1f6f8f7a11",
 }
 #: By path parameter, or the step before it and the parameter: the variable that stands for it.
 _PATHS = {
@@ -50,7 +54,11 @@ _PATHS = {
     "products/entryId": "productId",
     "rnc": "rnc",
     "month": "month",
+    "number": "packageNumber",
     "prefix": "prefix",
+    "agentId": "agentId",
+    "rangeId": "rangeId",
+    "ncf": "ncf",
 }
 #: By operation: the variables that its answer sets, and the fields they come from, in JavaScript.
 _KEPT = {
@@ -60,6 +68,8 @@ _KEPT = {
     "listDeliveries": {"deliveryId": "items?.[0]?.id"},
     "createImport": {"importId": "importId"},
     "listVoidings": {"voidingId": "items?.[0]?.voidingId ?? ''"},
+    "listPaperRanges": {"rangeId": "items?.[0]?.rangeId ?? ''"},
+    "listPaperReceipts": {"ncf": "items?.[0]?.ncf ?? ''"},
 }
 
 _FIRST, _TYPES, _OUTCOMES, _READING, _CHANGES = (
@@ -74,6 +84,7 @@ _STORY = (
     "login",
     "listSequences",
     "validateInvoice",
+    "previewInvoice",
     "submitInvoice",
     "getInvoice",
     "getInvoiceXml",
@@ -163,7 +174,7 @@ def _first_body(operation: str) -> Any:
             return {"apiKeyId": "{{FE_API_KEY_ID}}", "apiSecret": "{{FE_API_SECRET}}"}
         case "submitInvoice":
             return {**_receipt(EXAMPLES[0].payload), "clientRequestId": "postman-{{$guid}}"}
-        case "validateInvoice":
+        case "validateInvoice" | "previewInvoice":
             return _receipt(EXAMPLES[0].payload)
         case "submitInvoiceBatch":
             return {"items": [_receipt(EXAMPLES[0].payload), _receipt(EXAMPLES[0].payload)]}
@@ -203,7 +214,7 @@ def _item(
         check.append("const answer = pm.response.json();")
     check += [f'pm.collectionVariables.set("{variable}", answer.{field});' for variable, field in kept.items()]
     events = [_script("test", check)]
-    if variable in ("receivedId", "deliveryId", "importId", "voidingId"):
+    if variable in ("receivedId", "deliveryId", "importId", "voidingId", "rangeId", "ncf"):
         events.append(_script("prerequest", [f'if (!pm.variables.get("{variable}")) pm.execution.skipRequest();']))
     return {
         "id": f"{operation['operationId']}-{title}",

@@ -54,6 +54,8 @@ Issues electronic fiscal receipts (e-CF) to the tax authority of the Dominican R
 3. `GET /invoices/{trackOrId}?wait=30` answers when the authority has given its verdict.
 
 Every error is `{message, statusCode}`. Every answer carries `X-Request-Id`; a request may bring its own.
+`X-API-Version` is the release. Answers of limited calls have `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
+`X-RateLimit-Reset`.
 """
 
 
@@ -223,7 +225,7 @@ def _operation(route: Route, about: About, refs: Refs, merged: Mapping[str, dict
                 "description": parameter.description,
                 "required": parameter.where == "path",
                 "schema": parameter.schema,
-                **({"deprecated": True} if parameter.is_deprecated else {}),
+                **({"deprecated": True} if parameter.deprecated else {}),
             }
             for parameter in about.parameters
         ]
@@ -266,7 +268,7 @@ def _webhook(event: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {
         "post": {
             "operationId": f"webhook{words}",
-            "summary": f"We tell you of `{event}`",
+            "summary": f"Event `{event}`",
             "description": "Check `webhook-signature` over the raw body before anything else.",
             "tags": ["Events"],
             "parameters": [

@@ -8,7 +8,8 @@ from typing import Any
 from fe.ecf.json_text import write_json
 from fe.http.calls import ApiReply, Call
 from fe.http.pages.guide import to_html
-from fe.http.pages.layout import Shell, html_reply, inline, markdown_reply
+from fe.http.pages.layout import Shell, html_page, inline, text_page
+from fe.http.pages.served import ServedPage
 
 
 class Docs:
@@ -17,22 +18,23 @@ class Docs:
     def __init__(self, base: str, description: dict[str, Any]) -> None:
         """`base` is the address of the page."""
         shell = Shell(base, "en", "reference")
-        self._json = write_json(description)
+        self._json = ServedPage.of(write_json(description), ("Content-Type", "application/json"))
         info = description["info"]
-        self._page = shell.around(f"{info['title']} API", _page(description), markdown=f"{base}.md")
-        self._markdown = reference_markdown(description).encode()
+        page = shell.around(f"{info['title']} API", _page(description), markdown=f"{base}.md")
+        self._page = html_page(page, "en")
+        self._markdown = text_page("text/markdown", reference_markdown(description).encode(), "en")
 
     async def openapi(self, call: Call) -> ApiReply:
         """Serve the description for programs."""
-        return ApiReply(200, self._json)
+        return self._json.answer(call)
 
     async def page(self, call: Call) -> ApiReply:
         """Serve the description for people."""
-        return html_reply(self._page, "en")
+        return self._page.answer(call)
 
     async def markdown(self, call: Call) -> ApiReply:
         """Serve the description as Markdown."""
-        return markdown_reply(self._markdown, "en")
+        return self._markdown.answer(call)
 
 
 #: Models of documents and their parts: the catalogue has a page for each kind, which says more of them.

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from fe.http.calls import ApiReply
 from fe.http.languages import Language
+from fe.http.pages.served import ServedPage
 
 #: The suffix of a page's address for Markdown.
 MARKDOWN = ".md"
@@ -99,19 +100,24 @@ class Shell:
 
 
 def html_reply(page: bytes, language: Language, *, negotiated: bool = False) -> ApiReply:
-    """Answer with a page. `negotiated`: in another language it would be another one."""
-    return _reply("text/html", page, language, negotiated, _SAFE)
-
-
-def markdown_reply(text: bytes, language: Language, *, negotiated: bool = False) -> ApiReply:
-    """Answer with Markdown."""
-    return _reply("text/markdown", text, language, negotiated, ())
-
-
-def _reply(kind: str, body: bytes, language: Language, negotiated: bool, more: tuple[tuple[str, str], ...]) -> ApiReply:
+    """Answer with a page that was made for this call. `negotiated`: in another language it would be another one."""
     vary = (("Vary", "Accept-Language"),) if negotiated else ()
-    said = (("Content-Type", f"{kind}; charset=utf-8"), ("Content-Language", language))
-    return ApiReply(200, body, (*said, *vary, *more))
+    return ApiReply(200, page, (*_said("text/html", language), *vary, *_SAFE))
+
+
+def html_page(page: bytes, language: Language, *, negotiated: bool = False) -> ServedPage:
+    """Keep a page to be answered many times."""
+    vary = "Accept-Language" if negotiated else ""
+    return ServedPage.of(page, *_said("text/html", language), *_SAFE, vary=vary)
+
+
+def text_page(kind: str, text: bytes, language: Language, *, negotiated: bool = False) -> ServedPage:
+    """Keep Markdown or another text to be answered many times."""
+    return ServedPage.of(text, *_said(kind, language), vary="Accept-Language" if negotiated else "")
+
+
+def _said(kind: str, language: Language) -> tuple[tuple[str, str], ...]:
+    return ("Content-Type", f"{kind}; charset=utf-8"), ("Content-Language", language)
 
 
 def inline(text: str) -> str:

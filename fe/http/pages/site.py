@@ -17,11 +17,13 @@ from fe.http.calls import ApiReply, Call
 from fe.http.examples import BY_NAME
 from fe.http.languages import Language
 from fe.http.pages.codes import codes_html, codes_markdown
+from fe.http.pages.feed import FEED, feed
 from fe.http.pages.fields import paper_html, paper_markdown, search_form
 from fe.http.pages.guide import GuidePage, guide_pages
-from fe.http.pages.layout import LANGUAGES, Shell, html_reply, markdown_reply
+from fe.http.pages.layout import LANGUAGES, Shell, html_page, html_reply, text_page
 from fe.http.pages.papers import PAPERS, Paper
 from fe.http.pages.search import results_html
+from fe.http.pages.served import ServedPage
 from fe.http.pages.texts import said
 
 
@@ -35,11 +37,12 @@ class Content(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A page as it is answered."""
+    """A page as it is answered: under its own address, and under the one that goes by Accept-Language."""
 
-    html: bytes
-    markdown: bytes
-    language: Language
+    html: ServedPage
+    markdown: ServedPage
+    html_by_language: ServedPage
+    markdown_by_language: ServedPage
 
 
 class Site:
@@ -50,7 +53,8 @@ class Site:
         self._base = f"{prefix}/docs"
         self._made: dict[tuple[str, Language], Made] = {}
         self._one_at_a_time = trio.Lock()
-        self._listed = b""
+        self._listed: ServedPage | None = None
+        self._feeds: dict[tuple[Language, bool], ServedPage] = {}
         self._makers: dict[str, Callable[[Language], Content]] = {
             "fields": self._index,
             "fields/codes": _codes,
@@ -71,6 +75,8 @@ class Site:
         if not place:
             raise NotFound
         wants_markdown = place.endswith(".md")
+        if place == FEED:
+            return (await self._feed_in(language, explicit=explicit)).answer(call)
         place = place.removesuffix(".md")
         if place == "fields" and not wants_markdown and call.query_string:
             call.parameters = ("q",)
@@ -79,13 +85,13 @@ class Site:
                 return html_reply(self._results(asked, language), language, negotiated=not explicit)
         made = await self._make(place, language)
         if wants_markdown:
-            return markdown_reply(made.markdown, made.language, negotiated=not explicit)
-        return html_reply(made.html, made.language, negotiated=not explicit)
+            return (made.markdown if explicit else made.markdown_by_language).answer(call)
+        return (made.html if explicit else made.html_by_language).answer(call)
 
     async def home(self, call: Call) -> ApiReply:
         """Say where the documentation is: to a browser as a page, to a program as JSON."""
         if "text/html" in call.headers.get("accept", ""):
-            page = html_reply((await self._make("", call.language)).html, call.language)
+            page = html_reply((await self._make("", call.language)).html.body, call.language)
             return ApiReply(page.status, page.body, (*page.headers, ("Vary", "Accept, Accept-Language")))
         where = {
             "service": "fe",
@@ -99,9 +105,17 @@ class Site:
 
     async def llms(self, call: Call) -> ApiReply:
         """List the pages as Markdown, in the form of llmstxt.org."""
-        if not self._listed:
-            self._listed = self._llms()
-        return ApiReply(200, self._listed, (("Content-Type", "text/plain; charset=utf-8"), ("Content-Language", "en")))
+        if self._listed is None:
+            self._listed = text_page("text/plain", self._llms(), "en")
+        return self._listed.answer(call)
+
+    async def _feed_in(self, language: Language, *, explicit: bool) -> ServedPage:
+        made = self._feeds.get((language, explicit))
+        if made is None:
+            text = await trio.to_thread.run_sync(feed, self._base, language)
+            made = text_page("application/atom+xml", text, language, negotiated=not explicit)
+            self._feeds[language, explicit] = made
+        return made
 
     async def _make(self, place: str, language: Language) -> Made:
         """Return a page, which is made at the first call: in a thread, one at a time, so that other requests go on.
@@ -123,7 +137,13 @@ class Site:
         shell = Shell(self._base, language, place.partition("/")[0], place)
         beside = f"{shell.address(place)}.md" if place else ""
         page = shell.around(content.title, content.html, markdown=beside)
-        return Made(page, content.markdown.encode(), content.language)
+        markdown = content.markdown.encode()
+        return Made(
+            html_page(page, content.language),
+            text_page("text/markdown", markdown, content.language),
+            html_page(page, content.language, negotiated=True),
+            text_page("text/markdown", markdown, content.language, negotiated=True),
+        )
 
     def _content(self, place: str, language: Language) -> Content:
         if not place:

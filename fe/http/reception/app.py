@@ -27,6 +27,7 @@ from fe.http.reception.handlers import Suppliers, read_path
 from fe.http.routes.health import not_ready
 from fe.http.routes.types import Route
 from fe.http.server.addresses import client_address, holder_of
+from fe.http.server.application import new_application
 from fe.http.server.fast_path import FastPath
 from fe.http.server.replies import refuse, respond
 from fe.http.server.requests import make_call
@@ -162,11 +163,8 @@ class _Rest(PathConverter):
 
 def create_reception(deps: ReceptionDeps) -> QuartTrio:
     """Build the application; `serve_http` puts the pipeline around it."""
-    app = QuartTrio("fe.reception", static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app = new_application("fe.reception", MAX_BODY_BYTES)
     app.config["BODY_TIMEOUT"] = BODY_SECONDS
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    app.url_map.merge_slashes = False
     api = app.extensions["fe"] = ReceptionApi(deps)
 
     async def view(path: str = "") -> Response:

@@ -68,10 +68,10 @@ class ApprovalHandlers:
         """Decide about many, each by itself: 200, and what became of each. Repeating it is safe."""
         caller = call.identity
         raw = await call.body()
-        self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+        call.limit_by(self._quotas.take(caller.tenant_id, len(raw), trio.current_time()))
         body = read_body(DecideReceived, raw)
         ids = list(dict.fromkeys(body.ids))
-        self._quotas.add(caller.tenant_id, len(ids) - 1)
+        call.limit_by(self._quotas.add(caller.tenant_id, len(ids) - 1, trio.current_time()))
         wanted = {text: read_id(text) for text in ids}
         found = await self._db.run_for(
             caller.tenant_id, received.of_ids, [one for one in wanted.values() if one is not None]
@@ -86,7 +86,6 @@ class ApprovalHandlers:
             except (ApiError, ForbiddenIssuer) as refused:
                 said = describe(refused)
                 items.append({"id": text, "statusCode": said.status, "message": said.message.said(call.language)})
-        await self._db.confirm()
         answer: DecidedMany = {"decision": body.decision, "items": items}
         if body.ignored:
             answer["warnings"] = serialize_problems(body.ignored, call.language)
@@ -116,8 +115,10 @@ class ApprovalHandlers:
             raise ApiError(403, say("received-elsewhere", environment=record.environment))
         now = self._clock()
         decision, new = decision_on(record, reason, caller.tenant_id, caller.api_key_id, now, asked=asked)
-        await self._submitting.require_own_name(new)
+        await self._submitting.require_permission(new)
         decided = await take_in(lambda: self._db.run_for(new.tenant_id, approvals.decide, decision, new, now))
+        if decided.outcome is not DecisionOutcome.ACCEPTED:  # what was decided before is perhaps not on the standby
+            decided = await take_in(lambda: self._db.confirmed_for(new.tenant_id, approvals.decide, decision, new, now))
         if decided.outcome is DecisionOutcome.ACCEPTED:
             self._accepted[caller.environment].inc()
             self._wakeups.notify(Stage.SIGN)
@@ -136,7 +137,7 @@ class ApprovalHandlers:
         """
         caller = call.identity
         raw = await call.body()
-        self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+        call.limit_by(self._quotas.take(caller.tenant_id, len(raw), trio.current_time()))
         body: ApproveReceived | RejectReceived = read_body(model, raw or b"{}")
         record = await self._find(caller.tenant_id, call.params["received_id"])
         reason = body.reason if isinstance(body, RejectReceived) else None
@@ -149,8 +150,6 @@ class ApprovalHandlers:
         decided = await self._take_in(call, record, reason, asked)
         _refuse(decided, approved=reason is None)
         is_new = decided.outcome is DecisionOutcome.ACCEPTED
-        if not is_new:
-            await self._db.confirm()
         answer = _serialize(record, reason is None, decided, call.language)
         if body.ignored:
             answer["warnings"] = serialize_problems(body.ignored, call.language)

@@ -104,7 +104,7 @@ def catalogue_routes(prefix: str, catalogue: CatalogueHandlers) -> tuple[Route, 
             catalogue.taxpayer,
             About(
                 "getTaxpayer",
-                "Look a number up in the authority's register",
+                "Look up a taxpayer in the authority's register",
                 _GROUP,
                 {200: (models.TAXPAYER,)},
                 parameters=(_TAXPAYER,),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 
 import trio
 
@@ -16,7 +17,7 @@ from fe.identifiers import ApiKeyId
 from fe.store.postgres import readiness
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.postgres.migrate import MigrationError, functions_of, migrations
+from fe.store.postgres.migrate import Migration, MigrationError, functions_of, migrations
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,12 @@ LOOK_PATIENCE = LookPatience()
 
 #: An id that no key has. A key that does not exist is not cached, so each check reaches the database.
 _NOBODYS_KEY = ApiKeyId("readiness")
+
+
+@cache
+def _files() -> list[Migration]:
+    """The migrations of this release; a process reads them once."""
+    return migrations()
 
 
 class Health:
@@ -55,7 +62,7 @@ class Health:
         self._db = db
         self._states = states
         self._stages_in_trouble = stages_in_trouble
-        self._files = migrations()
+        self._files = _files()
         self._functions = functions_of(self._files)
         self._looking = trio.Lock()
         self._looked_at = -math.inf

@@ -29,7 +29,7 @@ def import_routes(prefix: str, imports: ImportHandlers) -> tuple[Route, ...]:
             imports.template,
             About(
                 "getImportTemplate",
-                "Fetch the template of a type",
+                "Download the template of a type",
                 _GROUP,
                 {},
                 parameters=(_PREFIX,),
@@ -60,7 +60,7 @@ def import_routes(prefix: str, imports: ImportHandlers) -> tuple[Route, ...]:
             imports.show,
             About(
                 "getImport",
-                "Ask how far an import is",
+                "Get the progress of an import",
                 _GROUP,
                 {200: (IMPORT,)},
                 parameters=(_ID,),
@@ -74,7 +74,7 @@ def import_routes(prefix: str, imports: ImportHandlers) -> tuple[Route, ...]:
             imports.issue,
             About(
                 "issueImport",
-                "Issue its valid receipts, or go on with them",
+                "Issue the valid receipts of an import, or resume",
                 _GROUP,
                 {202: (IMPORT,)},
                 parameters=(_ID,),
@@ -89,7 +89,7 @@ def import_routes(prefix: str, imports: ImportHandlers) -> tuple[Route, ...]:
             imports.workbook,
             About(
                 "getImportWorkbook",
-                "Fetch the file back, with errors and numbers",
+                "Download the workbook of an import, with errors and numbers",
                 _GROUP,
                 {},
                 parameters=(_ID,),

@@ -10,11 +10,14 @@ from typing import cast
 
 import trio
 
+from fe.archiving.documents import ReceiptDocuments
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.document import NotADocument
 from fe.ecf.identity import E_NCF_FORM
 from fe.ecf.parse import MAX_BYTES, refuse_crowd
 from fe.ecf.problems import Problem
+from fe.http.api_headers import ARCHIVED
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import Language, serialize_problems
@@ -26,6 +29,7 @@ from fe.http.models.responses import (
     DEDUPED,
     NOT_FOUND,
     PAGE,
+    PREVIEW,
     STRETCH,
     SUBMISSION,
     TIMELINE,
@@ -35,6 +39,7 @@ from fe.http.models.responses import (
     Batch,
     BatchItem,
     Deduped,
+    InvoicePreview,
     SubmissionXml,
     Timeline,
     Validation,
@@ -46,7 +51,7 @@ from fe.http.models.serializers import (
     takes_approval,
 )
 from fe.http.paging import list_reply, read_in_turn
-from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
+from fe.http.parameters import WAIT_MAX, WAITS_UNTIL, read_choice, read_history_query, read_number, read_track_or_id
 from fe.http.reading import read_draft, read_key, read_submission, read_submissions
 from fe.http.routes.document_slots import DocumentSlots
 from fe.http.routes.large_invoices import DraftApart, LargeInvoice
@@ -56,6 +61,7 @@ from fe.issuing.accept import remarks
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.large import LARGE_BYTES, is_large
 from fe.issuing.prepare import Draft
+from fe.issuing.preview import UNREADABLE, ReceiptPreview, preview_of
 from fe.issuing.submitting import Submitting, WouldNotBeSent
 from fe.issuing.validate import DraftInThreads, ToValidate, is_fatal
 from fe.lifecycle import Status
@@ -63,7 +69,9 @@ from fe.limits import ConcurrencyLimit, DocumentQuota, Limited
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart
 from fe.store.postgres.db import Database
-from fe.store.records import counterparty, history, submissions, tenant_context
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.records import counterparty, history, modes, paper, submissions, tenant_context
+from fe.store.records.paper import TRY_PREFIX
 from fe.store.records.submissions import Accepted, NewSubmission, Record
 
 _E_NCF = re.compile(E_NCF_FORM)
@@ -80,6 +88,7 @@ class Invoices:
     def __init__(
         self,
         db: Database,
+        documents: ReceiptDocuments,
         lists: ConcurrencyLimit[TenantId],
         submitting: Submitting,
         waiting: LongPolls,
@@ -93,6 +102,7 @@ class Invoices:
         """Take what it works with; `simulated`: the authority is its simulator, and does what clients ask of it."""
         self._simulated = simulated
         self._db = db
+        self._documents = documents
         self._lists = lists
         self._submitting = submitting
         self._waiting = waiting
@@ -116,7 +126,7 @@ class Invoices:
         caller = call.identity
         key = read_key(call)
         raw = await call.body()
-        self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+        call.limit_by(self._quotas.take(caller.tenant_id, len(raw), trio.current_time()))
         now = self._clock()
         if is_large(raw):
             refuse_crowd(raw)
@@ -124,13 +134,13 @@ class Invoices:
             async with self._slots.turn(caller.tenant_id, 0 if held else len(raw)):
                 large = LargeInvoice(raw, caller, now, self._apart, key, sandbox=self._is_sandbox(caller))
                 new, strict = await large.take_in()
-                await self._submitting.require_own_name(new)
+                await self._submitting.require_permission(new)
                 warnings = await self._refuse_what_would_not_be_sent(new, large, now) if strict else list(new.remarks)
                 await self._slots.may_store(caller.tenant_id, len(raw))
         else:
             new, draft = read_submission(raw, caller, now, key, self._is_sandbox(caller))
             warnings = list(new.remarks)
-            await self._submitting.require_own_name(new)
+            await self._submitting.require_permission(new)
             if draft is not None:
                 async with self._slots.slot(caller.tenant_id, len(raw)):
                     candidate = DraftInThreads(draft, self._submitting.threads)
@@ -158,7 +168,7 @@ class Invoices:
         if "idempotency-key" in call.headers:
             raise ApiError(400, say("no-key-of-batch"))
         raw = await call.body()
-        self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+        call.limit_by(self._quotas.take(caller.tenant_id, len(raw), trio.current_time()))
         now, sandbox = self._clock(), self._is_sandbox(caller)
         if large := is_large(raw):
             async with self._slots.turn(caller.tenant_id, len(raw)):
@@ -167,7 +177,7 @@ class Invoices:
         else:
             batch = read_submissions(raw, caller, now, sandbox)
         read = batch.receipts
-        self._quotas.add(caller.tenant_id, len(read) - 1)
+        call.limit_by(self._quotas.add(caller.tenant_id, len(read) - 1, trio.current_time()))
         refused: dict[int, Exception] = {}
         taken: dict[int, tuple[NewSubmission, list[Problem]]] = {}
         for place, receipt in enumerate(read):
@@ -176,14 +186,14 @@ class Invoices:
                 continue
             new, draft = receipt
             try:
-                await self._submitting.require_own_name(new)
+                await self._submitting.require_permission(new)
                 warnings = list(new.remarks)
                 if draft is not None:
                     candidate = self._candidate(draft, caller, apart=large)
                     async with self._slots.slot(caller.tenant_id, len(new.original)):
                         warnings = await self._refuse_what_would_not_be_sent(new, candidate, now)
                 taken[place] = new, warnings
-            except (ForbiddenIssuer, ApiError, Limited) as wrong:
+            except (ForbiddenIssuer, NotADocument, ApiError, Limited) as wrong:
                 refused[place] = wrong
         news = [new for new, _ in taken.values()]
         outcomes = iter(await self._submitting.acceptance.accept_together(news, now))
@@ -214,39 +224,67 @@ class Invoices:
 
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
-        caller, said = call.identity, call.announced(MAX_BYTES)
-        problems = None
-        with self._slots.held(caller.tenant_id, said):
-            raw = await call.body()
-            self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
-            refuse_crowd(raw)
-            if not is_large(raw):
-                problems = await self._problems_here(raw, caller)
-            elif said > LARGE_BYTES:
-                problems = await self._problems_apart(raw, caller, held=said)
-        if problems is None:  # large by its lines alone: it does not wait among the bytes of small ones
-            problems = await self._problems_apart(raw, caller, held=0)
+        problems, _ = await self._examined(call)
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems, call.language)}
         return ApiReply(200, VALIDATION.write(answer))
 
-    async def _problems_here(self, raw: bytes, caller: Caller) -> list[Problem]:
+    async def preview(self, call: Call) -> ApiReply:
+        """Validate a document, and show it as it would be signed now; no number is drawn, and nothing is kept."""
+        problems, shown = await self._examined(call, previews=True)
+        answer: InvoicePreview = {
+            "valid": not is_fatal(problems),
+            "problems": serialize_problems(problems, call.language),
+            **serialize_facts(shown.ecf_type, shown.buyer_rnc, shown.facts),
+            "eNCF": shown.e_ncf,
+            "payload": None if shown.payload is None else dict(shown.payload),
+            "xml": shown.xml,
+        }
+        return ApiReply(200, PREVIEW.write(answer))
+
+    async def _examined(self, call: Call, *, previews: bool = False) -> tuple[list[Problem], ReceiptPreview]:
+        caller, said = call.identity, call.announced(MAX_BYTES)
+        found = None
+        with self._slots.held(caller.tenant_id, said):
+            raw = await call.body()
+            call.limit_by(self._quotas.take(caller.tenant_id, len(raw), trio.current_time()))
+            refuse_crowd(raw)
+            if not is_large(raw):
+                found = await self._examined_here(raw, caller, previews=previews)
+            elif said > LARGE_BYTES:
+                found = await self._examined_apart(raw, caller, held=said, previews=previews)
+        if found is None:  # large by its lines alone: it does not wait among the bytes of small ones
+            found = await self._examined_apart(raw, caller, held=0, previews=previews)
+        return found
+
+    async def _examined_here(
+        self, raw: bytes, caller: Caller, *, previews: bool
+    ) -> tuple[list[Problem], ReceiptPreview]:
         async with self._slots.slot(caller.tenant_id, 0):
             now = self._clock()
             read = partial(read_draft, raw, self._is_sandbox(caller))
             draft = await trio.to_thread.run_sync(read, limiter=self._submitting.threads)
             candidate = DraftInThreads(draft, self._submitting.threads)
-            return await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
+            problems = await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
+            if not previews or candidate.completed is None:
+                return problems, UNREADABLE
+            show = partial(preview_of, candidate.completed)
+            return problems, await trio.to_thread.run_sync(show, limiter=self._submitting.threads)
 
-    async def _problems_apart(self, raw: bytes, caller: Caller, *, held: int) -> list[Problem]:
+    async def _examined_apart(
+        self, raw: bytes, caller: Caller, *, held: int, previews: bool
+    ) -> tuple[list[Problem], ReceiptPreview]:
         """Validate a large receipt in another process; `held` of its bytes are counted already."""
         async with self._slots.turn(caller.tenant_id, 0 if held else len(raw)):
             now = self._clock()
-            candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller))
-            return await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
+            candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller), previews=previews)
+            problems = await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
+            return problems, candidate.preview
 
     async def show(self, call: Call) -> ApiReply:
         """Show a submission by taxLogId or trackId; what matches nothing is 200 {found: false}."""
-        seconds = read_number(call.query(), "wait", default=0, minimum=0, maximum=WAIT_MAX)
+        query = call.query()
+        seconds = read_number(query, "wait", default=0, minimum=0, maximum=WAIT_MAX)
+        signed = read_choice(query, "until", WAITS_UNTIL) == "signed"
         if seconds:
             self._waiting.require_patience(call.identity.tenant_id)
         record = await self._find(call)
@@ -255,15 +293,25 @@ class Invoices:
         if seconds:
             authorization = call.headers["authorization"].encode("latin-1")
             record = await self._waiting.for_the_end(
-                call.identity.tenant_id, record, seconds, authorization=authorization
+                call.identity.tenant_id, record, seconds, authorization=authorization, signed=signed
             )
         if record.status is Status.ERROR:
-            await self._db.confirm()
+            confirmed = await self._db.confirmed_for(call.identity.tenant_id, submissions.find, record.submission_id)
+            if confirmed is None:
+                return await self._not_found(call)
+            record = confirmed
         again = _POLLING.get(record.status)
         other = None
         if takes_approval(record):
             other = await self._db.run_for(call.identity.tenant_id, counterparty.other_side, record.submission_id)
-        answer = SUBMISSION.write(serialize_record(record, other, call.language))
+        in_contingency = await modes.is_in_contingency(self._db, call.identity.tenant_id, record)
+        replaces = None
+        if (record.client_request_id or "").startswith(TRY_PREFIX):
+            replaces = await self._db.run_for(
+                call.identity.tenant_id, paper.replaced_with, record.environment, record.client_request_id
+            )
+        shown = serialize_record(record, other, call.language, in_contingency=in_contingency, replaces=replaces)
+        answer = SUBMISSION.write(shown)
         return ApiReply(200, answer, (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> ApiReply:
@@ -271,16 +319,16 @@ class Invoices:
         record = await self._find(call)
         if record is None:
             return await self._not_found(call)
-        kind, content = await self._db.run_for(call.identity.tenant_id, submissions.xml, record.submission_id)
-        source = kind if kind == "signed" or record.format == "xml" else None
+        found = await self._documents.xml(call.identity.tenant_id, record.submission_id)
+        source = found.kind if found.kind == "signed" or record.format != "structured" else None
         answer: SubmissionXml = {
             "taxLogId": str(record.submission_id),
             "environment": record.environment,
             "status": record.status,
             "source": source,
-            "xml": content.decode() if source else None,
+            "xml": found.content.decode() if source else None,
         }
-        return ApiReply(200, XML.write(answer))
+        return ApiReply(200, XML.write(answer), ARCHIVED if found.is_archived else ())
 
     async def timeline(self, call: Call) -> ApiReply:
         """List a submission's events, oldest first."""
@@ -317,17 +365,18 @@ class Invoices:
                 totals=self._totals,
                 now=self._clock(),
             )
-        await self._confirm(records)
+        await self._confirm(tenant_id, records)
         return list_reply(query, records, total, serialize_item, attrgetter("submission_id"), PAGE, STRETCH)
 
-    async def _confirm(self, records: Sequence[Record]) -> None:
+    async def _confirm(self, tenant_id: TenantId, records: Sequence[Record]) -> None:
         """Confirm a list from which a client concludes that a receipt was taken in, or that it will not be sent.
 
         All other states were made by a worker, whose claim waited for the standby after the receipt, or come from the
         authority, which will say them again.
         """
-        if any(record.status in (Status.QUEUED, Status.ERROR) for record in records):
-            await self._db.confirm()
+        own = [record for record in records if record.status in (Status.QUEUED, Status.ERROR)]
+        if own and not await self._db.confirmed_for(tenant_id, submissions.are_there, own):
+            raise DatabaseUnavailable("another server took over, which does not know all of a list")
 
     async def _not_found(self, call: Call) -> ApiReply:
         """Answer {found: false}, with a hint where the id is an e-NCF or one of the client's own."""

@@ -9,7 +9,8 @@ from fe.http.calls import Caller
 from fe.http.reading import read_draft, read_submission
 from fe.identifiers import ClientRequestId, TenantId
 from fe.issuing.prepare import Draft
-from fe.issuing.validate import Survey, find_problems
+from fe.issuing.preview import UNREADABLE, ReceiptPreview, preview_of
+from fe.issuing.validate import Survey, examine, find_problems
 from fe.offload.pool import Apart
 from fe.store.records.submissions import NewSubmission
 from fe.store.records.tenant_context import TenantContext
@@ -27,13 +28,17 @@ class LargeInvoice:
         key: ClientRequestId | None = None,
         *,
         sandbox: bool = False,
+        previews: bool = False,
     ) -> None:
+        """Take the body; with `previews`, `problems` makes the preview, too."""
         self._raw = raw
         self._caller = caller
         self._now = now
         self._apart = apart
         self._key = key
         self._sandbox = sandbox
+        self._previews = previews
+        self.preview = UNREADABLE
         self._survey: Survey | None = None
 
     async def take_in(self) -> tuple[NewSubmission, bool]:
@@ -55,7 +60,12 @@ class LargeInvoice:
 
     async def problems(self, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
         """Find what is wrong with it. Raises ApartFailed."""
-        return await self._apart.run(self._caller.tenant_id, _problems, self._raw, self._sandbox, known, now, rates)
+        if not self._previews:
+            return await self._apart.run(self._caller.tenant_id, _problems, self._raw, self._sandbox, known, now, rates)
+        self.preview, found = await self._apart.run(
+            self._caller.tenant_id, _previewed, self._raw, self._sandbox, known, now, rates
+        )
+        return found
 
 
 class DraftApart:
@@ -101,3 +111,11 @@ def _survey(raw: bytes, sandbox: bool) -> Survey:
 
 def _problems(raw: bytes, sandbox: bool, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
     return _problems_of(read_draft(raw, sandbox), known, now, rates)
+
+
+def _previewed(
+    raw: bytes, sandbox: bool, known: TenantContext, now: datetime, rates: Rates
+) -> tuple[ReceiptPreview, list[Problem]]:
+    draft = read_draft(raw, sandbox)
+    completed, found = examine(draft, draft.read(), known, now, rates)
+    return preview_of(completed), found

@@ -1,5 +1,6 @@
-"""Long polls: a status query that waits for the end of its submission."""
+"""Long polls: a status query that waits for the signature or the end of its submission."""
 
+import math
 from dataclasses import dataclass, field
 
 import structlog
@@ -18,6 +19,8 @@ from fe.store.records.verdict_notices import VerdictNotices
 _FIRST_LOOK, _MAX_LOOK = 0.5, 5.0
 #: Seconds between two checks; all queries of a tenant that are due share one statement.
 _LOOK_TOGETHER = 0.5
+#: Of a signature there is no notice, and it comes soon: seconds until the first look, and between looks at the longest.
+_FIRST_LOOK_SIGNED, _MAX_LOOK_SIGNED = 0.05, 1.0
 
 _log = structlog.get_logger(__name__)
 
@@ -61,13 +64,20 @@ class LongPolls:
             if self.answers is not None and not self.answers.try_take(tenant_id, trio.current_time()):
                 raise ShareTaken
 
-    async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float, *, authorization: bytes) -> Record:
+    async def for_the_end(
+        self, tenant_id: TenantId, record: Record, seconds: float, *, authorization: bytes, signed: bool = False
+    ) -> Record:
         """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down.
 
-        At once where all slots are taken, or those of this tenant.
+        With `signed` as it is when it is signed, too. At once where all slots are taken, or those of this tenant.
         """
-        if record.status in FINAL or self._ending or not self.slots.fits(tenant_id):
+
+        def is_over() -> bool:
+            return record.status in FINAL or (signed and record.signed_at is not None)
+
+        if is_over() or self._ending or not self.slots.fits(tenant_id):
             return record
+        look = _FIRST_LOOK_SIGNED if signed else math.inf
         with (
             self.slots.held(tenant_id),
             self.requests.paused(tenant_id),
@@ -80,13 +90,15 @@ class LongPolls:
             self._waits[id(wait)] = wait
             self._has_come.set()
             try:
-                while record.status not in FINAL:
+                while not is_over():
                     # We listen before we look, so that a verdict which comes in between is not missed.
                     with self.verdicts.event(record.submission_id) as event:
                         found = await self.db.run_for(tenant_id, submissions.find, record.submission_id)
                         record = record if found is None else found
-                        if record.status not in FINAL:
-                            await event.wait()
+                        if not is_over():
+                            with trio.move_on_after(look):
+                                await event.wait()
+                    look = min(look * 2, _MAX_LOOK_SIGNED) if signed else math.inf
             finally:
                 del self._waits[id(wait)]
                 self._scopes.discard(scope)

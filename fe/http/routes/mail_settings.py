@@ -10,7 +10,9 @@ from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import serialize_problems
 from fe.http.models.mail_settings import MAIL_SETTINGS, MailSettingsAnswer, MailSettingsRequest
+from fe.http.openapi.described_errors import errors
 from fe.http.request_bodies import read_body
+from fe.http.routes.types import About, Route
 from fe.store.postgres.db import Database
 from fe.store.records import mail
 from fe.store.records.mail import MailChoice
@@ -61,3 +63,32 @@ def _shown(choice: MailChoice) -> MailSettingsAnswer:
         "aDay": 2000 if settings is None else settings.a_day,
         "aDayAllowed": choice.limit,
     }
+
+
+def mail_routes(prefix: str, mail: MailSettingsHandlers) -> tuple[Route, ...]:
+    """Make the routes of {prefix}/mail."""
+    group, path = "Account", f"{prefix}/mail"
+    return (
+        Route(
+            "GET",
+            path,
+            "mail:read",
+            mail.show,
+            About("getMail", "Show your mail settings", group, {200: (MAIL_SETTINGS,)}),
+        ),
+        Route(
+            "PUT",
+            path,
+            "mail:write",
+            mail.put,
+            About(
+                "putMail",
+                "Set your mail settings",
+                group,
+                {200: (MAIL_SETTINGS,)},
+                MailSettingsRequest,
+                errors=errors("bad-mail-setting", "mail-forbidden"),
+            ),
+            4 * 1024,
+        ),
+    )

@@ -1,27 +1,34 @@
-"""A tenant's month over HTTP: its sums, its workbook, and its 606."""
+"""A tenant's month over HTTP: its sums, its workbook, its 606, and what that asks."""
 
+from datetime import date
 from functools import partial
 
 from fe.accounts import month_book, months, purchases
+from fe.clock import Clock
 from fe.http.calls import ApiReply, Call
+from fe.http.errors import ApiError
 from fe.http.models.month import MONTH, PURCHASES, serialize_month, serialize_purchases
+from fe.http.models.purchases import EXPENSE, ExpenseRequest, serialize_expense
 from fe.http.paging import read_in_turn
 from fe.http.parameters import read_month
+from fe.http.request_bodies import read_body
 from fe.identifiers import TenantId
 from fe.limits import ConcurrencyLimit
 from fe.month.book import XLSX, workbook
+from fe.month.purchases import A_DAY, BadExpense, check_expense, check_place
 from fe.offload.pool import Apart
 from fe.store.postgres.db import Database
-from fe.store.records import tenants
+from fe.store.records import expenses, tenants
 
 
 class MonthHandlers:
     """The handlers of /months."""
 
-    def __init__(self, db: Database, lists: ConcurrencyLimit[TenantId], apart: Apart) -> None:
+    def __init__(self, db: Database, lists: ConcurrencyLimit[TenantId], apart: Apart, clock: Clock) -> None:
         self._db = db
         self._lists = lists
         self._apart = apart
+        self._clock = clock
 
     async def show(self, call: Call) -> ApiReply:
         """Sum up a month in the environment of the token."""
@@ -46,5 +53,33 @@ class MonthHandlers:
         found = await self._read_for(caller.tenant_id)(purchases.of_month, caller.environment, month, rnc)
         return ApiReply(200, PURCHASES.write(serialize_purchases(found, caller.environment, call.language)))
 
+    async def classify(self, call: Call) -> ApiReply:
+        """Keep what the 606 asks about a supplier, or about one receipt."""
+        supplier, asked = call.params["rnc"], read_body(ExpenseRequest, await call.body())
+        number = asked.eNCF
+        try:
+            expense = check_expense(
+                kind=asked.kind,
+                isr_type=asked.isrType,
+                payment=asked.payment,
+                paid_after=asked.paidAfter,
+                paid_on=_day(asked.paidOn),
+                itbis=asked.itbis,
+                is_of_receipt=number is not None,
+            )
+            check_place(supplier, number)
+        except BadExpense as bad:
+            raise ApiError(400, bad.text.after(bad.field)) from None
+        tenant_id = call.identity.tenant_id
+        await self._db.transact_for(tenant_id, expenses.put, tenant_id, supplier, number, expense, self._clock())
+        return ApiReply(200, EXPENSE.write(serialize_expense(supplier, number, expense)))
+
     def _read_for(self, tenant_id: TenantId) -> month_book.Read:
         return partial(read_in_turn, self._db, self._lists, tenant_id)
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise BadExpense("paidOn", A_DAY) from None

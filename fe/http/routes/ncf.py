@@ -2,6 +2,7 @@
 
 from datetime import date, datetime
 from typing import Annotated, Self, cast
+from uuid import UUID
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
@@ -16,6 +17,7 @@ from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import Language, serialize_problems
 from fe.http.messages import must_be, number_between, say
+from fe.http.models.requests import user_id_form
 from fe.http.models.responses import DELETED, NUMBER_SEQUENCE, SEQUENCES, NumberSequence, Sequences
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel, read_body
@@ -42,6 +44,22 @@ class _OfSequence(RequestModel):
             "a sequence with a name; left out: they stay",
         ),
     ] = None
+
+    agentId: Annotated[
+        str | None,
+        Field(
+            description="the agent (`fe agent`) that alone gives its numbers: the service draws none; only of a "
+            "sequence with a name. Null with PATCH releases it",
+            json_schema_extra={"format": "uuid"},
+        ),
+    ] = None
+
+    _is_an_agent = field_validator("agentId")(user_id_form)
+
+    @property
+    def agent_id(self) -> UUID | None:
+        """The agent."""
+        return UUID(self.agentId) if self.agentId is not None else None
 
     @classmethod
     def messages(cls) -> dict[str, Text]:
@@ -199,9 +217,12 @@ class Ncf:
                 minimum=new.minimum,
                 maximum=new.maximum,
                 last_day=new.last_day,
-                is_active=new.isActive is not False,
+                is_active=new.agentId is None and new.isActive is not False,
                 now=now,
+                agent_id=new.agent_id,
             )
+            if new.agentId is not None:
+                made = await account_sequences.reserve(conn, tenant_id, caller.environment, key, new.agent_id, now=now)
             return await _assigned(conn, made, new, now)
 
         try:
@@ -218,8 +239,10 @@ class Ncf:
         now = self._clock()
 
         async def change(conn: Conn, tenant_id: TenantId) -> Sequence:
+            if "agentId" in changed.model_fields_set:
+                await account_sequences.reserve(conn, tenant_id, caller.environment, key, changed.agent_id, now=now)
             made = await account_sequences.change(
-                conn, tenant_id, caller.environment, key, changed.as_change(), now=now
+                conn, tenant_id, caller.environment, key, changed.as_change(), now=now, agent_id=changed.agent_id
             )
             return await _assigned(conn, made, changed, now)
 
@@ -237,7 +260,16 @@ class Ncf:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
         caller = call.identity
         key = read_key(call)
-        if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, key):
+
+        async def delete(conn: Conn, tenant_id: TenantId) -> bool:
+            await account_sequences.require_agent(conn, tenant_id, caller.environment, key, None)
+            return await sequences.delete(conn, tenant_id, caller.environment, key)
+
+        try:
+            is_deleted = await self._db.transact_for(caller.tenant_id, delete, caller.tenant_id)
+        except BadSequence as wrong:
+            raise ApiError(409, wrong.text) from None
+        if not is_deleted:
             raise ApiError(404, NoSequence(key).text)
         return ApiReply(200, DELETED.write({"ok": True, "prefix": key[:3]}))
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
+from fe.archiving.documents import ReceiptDocuments
 from fe.ecf.ids import read_id
 from fe.http.archives import (
     ISSUED,
@@ -29,7 +30,6 @@ from fe.http.request_bodies import read_body
 from fe.identifiers import TenantId
 from fe.limits import ConcurrencyLimit
 from fe.monitoring.metrics import Metrics
-from fe.store.postgres.db import Database
 
 #: Most receipts of one archive that is no month's.
 MAX_RECEIPTS = 1000
@@ -48,7 +48,7 @@ class PrintArchives:
 
     def __init__(
         self,
-        db: Database,
+        documents: ReceiptDocuments,
         lists: ConcurrencyLimit[TenantId],
         printer_for: PrinterFor,
         metrics: Metrics,
@@ -56,7 +56,8 @@ class PrintArchives:
         most_bytes: int = MAX_ARCHIVE_BYTES,
         seconds: float = MAX_SECONDS,
     ) -> None:
-        self._db = db
+        self._documents = documents
+        self._db = documents.db
         self._lists = lists
         self._printer_for = printer_for
         self._archives = archive_limit(metrics)
@@ -90,7 +91,7 @@ class PrintArchives:
         tenant_id = call.identity.tenant_id
         call.until_sent.enter_context(self._archives.held(tenant_id))
         stream = written(
-            self._db,
+            self._documents,
             tenant_id,
             parts,
             printer,

@@ -11,12 +11,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from fe.archiving.documents import FoundXml, ReceiptDocuments
 from fe.cache import ExpiringCache
 from fe.clock import Clock
-from fe.ecf.catalogue import Environment
 from fe.ecf.identity import e_ncf
 from fe.ecf.ids import read_id
 from fe.ecf.qr_code import qr_code
+from fe.http.api_headers import ARCHIVED
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import serialize_problems
@@ -43,7 +44,8 @@ from fe.printing import (
 from fe.printing.options import print_key
 from fe.printing.settings import LANGUAGES, LAYOUTS, LOGO_FORM, ROLLS
 from fe.store.postgres.db import Database
-from fe.store.records import print_settings, received, submissions
+from fe.store.records import modes, print_settings, received, submissions
+from fe.store.records.modes import SignedReceipt
 from fe.store.records.print_settings import CachedPrintSettings
 from fe.store.records.received import ReceivedRecord
 from fe.store.records.submissions import Record
@@ -61,8 +63,11 @@ _FOREVER = ("Cache-Control", "private, max-age=86400")
 class PrintHandlers:
     """The handlers that print issued and received receipts, and of the settings of prints."""
 
-    def __init__(self, db: Database, printers: Apart, clock: Clock, *, ecf_host: str, fc_host: str) -> None:
-        self._db = db
+    def __init__(
+        self, documents: ReceiptDocuments, printers: Apart, clock: Clock, *, ecf_host: str, fc_host: str
+    ) -> None:
+        self._documents = documents
+        self._db = db = documents.db
         self._printers = printers
         self._clock = clock
         self._ecf_host, self._fc_host = ecf_host, fc_host
@@ -107,23 +112,26 @@ class PrintHandlers:
     async def issued_pdf(self, call: Call) -> ApiReply:
         """Print an issued receipt as PDF."""
         options = await self._options(call, LAYOUTS)
-        record, xml = await self._issued(call)
-        return await self._pdf(call, xml, self._for(record, options), record.e_ncf)
+        record, found = await self._issued(call)
+        reply = await self._pdf(call, found.content, await self._for_issued(call, record, options), record.e_ncf)
+        return replace(reply, headers=(*reply.headers, *ARCHIVED)) if found.is_archived else reply
 
     async def printer(self, call: Call) -> Callable[[Record | ReceivedRecord, bytes], Awaitable[bytes]]:
         """Make the printer of many receipts, with the options of a call."""
         options = await self._options(call, LAYOUTS)
 
         async def print_one(record: Record | ReceivedRecord, xml: bytes) -> bytes:
-            return await self._print(call, "pdf", pdf, xml, self._for(record, options))
+            if isinstance(record, ReceivedRecord):
+                return await self._print(call, "pdf", pdf, xml, self._for_received(record, options))
+            return await self._print(call, "pdf", pdf, xml, await self._for_issued(call, record, options))
 
         return print_one
 
     async def issued_ticket(self, call: Call) -> ApiReply:
         """Print an issued receipt as ESC/POS."""
         options, raster = await self._options(call, ROLLS), _raster(call.query())
-        record, xml = await self._issued(call)
-        return await self._ticket(call, xml, self._for(record, options), raster)
+        record, found = await self._issued(call)
+        return await self._ticket(call, found.content, await self._for_issued(call, record, options), raster)
 
     async def received_pdf(self, call: Call) -> ApiReply:
         """Print a received receipt as PDF."""
@@ -181,12 +189,12 @@ class PrintHandlers:
             layout = PaperSize.ROLL_80
         return settings.options(layout, None if language is None else "en" if language == "en" else "es")
 
-    async def _issued(self, call: Call) -> tuple[Record, bytes]:
+    async def _issued(self, call: Call) -> tuple[Record, FoundXml]:
         record = await find_receipt(self._db, call)
-        kind, xml = await self._db.run_for(call.identity.tenant_id, submissions.xml, record.submission_id)
-        if kind != "signed":
+        found = await self._documents.xml(call.identity.tenant_id, record.submission_id)
+        if found.kind != "signed":
             raise ApiError(409, say("not-signed-yet"))
-        return record, xml
+        return record, found
 
     async def _received(self, call: Call, options: PrintOptions) -> tuple[bytes, PrintOptions, str]:
         wanted = read_id(call.params["received_id"])
@@ -194,13 +202,14 @@ class PrintHandlers:
         if record is None:
             raise ApiError(404, say("no-received"))
         xml, _ = await self._db.run_for(call.identity.tenant_id, received.documents, record.received_id)
-        return xml, self._for(record, options), record.e_ncf
+        return xml, self._for_received(record, options), record.e_ncf
 
-    def _for(self, record: Record | ReceivedRecord, options: PrintOptions) -> PrintOptions:
-        environment = record.environment
-        if isinstance(record, ReceivedRecord):
-            return options.of_received(environment, ecf_host=self._ecf_host, fc_host=self._fc_host)
-        return standing_as(options, record.status, environment, record.qr_code_url)
+    def _for_received(self, record: ReceivedRecord, options: PrintOptions) -> PrintOptions:
+        return options.of_received(record.environment, ecf_host=self._ecf_host, fc_host=self._fc_host)
+
+    async def _for_issued(self, call: Call, record: Record, options: PrintOptions) -> PrintOptions:
+        in_contingency = await modes.is_in_contingency(self._db, call.identity.tenant_id, record)
+        return standing_as(options, record, in_contingency=in_contingency)
 
     async def _qr(self, call: Call, kind: str, media_type: str) -> ApiReply:
         record = await find_receipt(self._db, call)
@@ -237,12 +246,14 @@ def _raster(query: Mapping[str, str]) -> bool:
     return read_choice(query, "qr", ("native", "raster")) == "raster"
 
 
-def standing_as(
-    options: PrintOptions, status: Status, environment: Environment, qr_code_url: str | None
-) -> PrintOptions:
-    """Add to options what the paper of an issued receipt may claim: nothing but a preview before the verdict."""
-    standing = _STANDINGS.get(status, FiscalStanding.PREVIEW)
-    return replace(options, environment=environment, standing=standing, url=qr_code_url or "")
+def standing_as(options: PrintOptions, receipt: SignedReceipt, *, in_contingency: bool) -> PrintOptions:
+    """Add to options what the paper of an issued receipt may claim.
+
+    Before the verdict it is a preview, or carries the legend of the contingency in which it is handed over.
+    """
+    waiting = FiscalStanding.CONTINGENCY if in_contingency else FiscalStanding.PREVIEW
+    standing = _STANDINGS.get(receipt.status, waiting)
+    return replace(options, environment=receipt.environment, standing=standing, url=receipt.qr_code_url or "")
 
 
 def _shown(settings: PrintSettings) -> PrintSettingsAnswer:

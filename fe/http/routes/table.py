@@ -1,18 +1,18 @@
 """The table of routes: every path there is, who may call it, what answers, and how it is described."""
 
+from datetime import date
+
 from fe.ecf.catalogue import PREFIXES, EcfType
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http.archives import ISSUED, RECEIVED
 from fe.http.auth.login import Login, LoginRequest
-from fe.http.calls import Handler
 from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN, DECIDED_MANY
-from fe.http.models.mail_settings import MAIL_SETTINGS, MailSettingsRequest
-from fe.http.models.month import MONTH, PURCHASES
+from fe.http.models.month import MONTH
 from fe.http.models.printing import PRINT_SETTINGS, PrintManyRequest, PrintSettingsRequest
 from fe.http.models.requests import ApproveReceived, BatchRequest, DecideReceived, NewInvoice, RejectReceived
 from fe.http.models.sharing import REVOKED, SHARED
-from fe.http.openapi.described_errors import DescribedError, errors
+from fe.http.openapi.described_errors import errors
 from fe.http.openapi.docs import Docs
 from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.site import Site
@@ -26,32 +26,40 @@ from fe.http.parameters import (
     PAGE_MAX,
     STATES,
     WAIT_MAX,
+    WAITS_UNTIL,
 )
+from fe.http.routes.agents import Agents, agent_routes
 from fe.http.routes.approvals import ApprovalHandlers
+from fe.http.routes.archive import ArchiveHandlers, archive_routes
+from fe.http.routes.authority import AuthorityHandlers, authority_routes
 from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.catalogue import CatalogueHandlers
 from fe.http.routes.catalogue_table import catalogue_routes
+from fe.http.routes.contingency import ContingencyHandlers, contingency_routes
 from fe.http.routes.health import Health
 from fe.http.routes.import_table import import_routes
 from fe.http.routes.imports import ImportHandlers
 from fe.http.routes.invoices import Invoices
-from fe.http.routes.mail_settings import MailSettingsHandlers
+from fe.http.routes.mail_settings import MailSettingsHandlers, mail_routes
 from fe.http.routes.months import MonthHandlers
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
+from fe.http.routes.paper import PaperHandlers
+from fe.http.routes.paper_table import paper_routes
 from fe.http.routes.print_archives import PrintArchives
+from fe.http.routes.print_table import ON_PAPER, printed_received_routes, printed_routes
 from fe.http.routes.printing import PrintHandlers
+from fe.http.routes.purchase_table import purchase_routes
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.recurring import RecurringHandlers
 from fe.http.routes.recurring_table import recurring_routes
 from fe.http.routes.sharing import ShareHandlers
-from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
+from fe.http.routes.types import About, Deprecated, Parameter, Route, RouteLink, whole
 from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 from fe.http.routes.voiding_table import voiding_routes
 from fe.http.routes.voidings import VoidingHandlers
 from fe.http.routes.webhook_table import webhook_routes
 from fe.http.routes.webhooks import WebhookHandlers
 from fe.month.book import XLSX
-from fe.printing.settings import LANGUAGES, LAYOUTS, ROLLS
 from fe.store.records.received import ApprovalStatus
 
 #: Where all that belongs to the API lies.
@@ -83,6 +91,11 @@ _SEQUENCE_NAME = Parameter(
     {"type": "string", "minLength": 1, "maxLength": 40},
 )
 _WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", whole(0, WAIT_MAX, 0))
+_UNTIL = Parameter(
+    "until",
+    "what `wait` waits for; once signed, a receipt can be printed",
+    {"type": "string", "enum": list(WAITS_UNTIL)},
+)
 _CONTENT = (
     Parameter("tipoEcf", "of this type", {"type": "string", "enum": [f"E{code}" for code in EcfType]}),
     Parameter("issuedFrom", "issued on this day or later; then the list is by day of issue", A_DAY),
@@ -95,12 +108,14 @@ _CONTENT = (
         {"type": "string", "minLength": 2, "maxLength": 80},
     ),
 )
+#: `status` of a list never had an effect.
+_RESERVED = Deprecated(date(2026, 11, 27))
 _HISTORY = (
     Parameter("page", "1 is the newest", whole(1, PAGE_MAX, PAGE_DEFAULT)),
     Parameter("limit", "items on a page", whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
     Parameter("from", "submitted at or after this date (its start in UTC) or timestamp", A_MOMENT),
     Parameter("to", "submitted at or before this date (its end in UTC) or timestamp", A_MOMENT),
-    Parameter("status", "reserved, no effect: `state` filters", {"type": "string"}, is_deprecated=True),
+    Parameter("status", "reserved, no effect: `state` filters", {"type": "string"}, deprecated=_RESERVED),
     Parameter("state", "in this state", {"type": "string", "enum": list(map(str, STATES))}),
     Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
     Parameter(
@@ -134,22 +149,6 @@ _TO_ONE = tuple(
     for status in (200, 202)
     for operation in ("getInvoice", "getInvoiceXml", "getInvoiceTimeline")
 )
-_LANGUAGE = Parameter(
-    "language", "of the words beside the prescribed ones", {"type": "string", "enum": list(LANGUAGES)}
-)
-_ON_PAPER = (
-    Parameter("layout", "paper; without it that of your settings", {"type": "string", "enum": list(LAYOUTS)}),
-    _LANGUAGE,
-)
-_ON_ROLL = (
-    Parameter("layout", "roll; without it that of your settings, or `80mm`", {"type": "string", "enum": list(ROLLS)}),
-    _LANGUAGE,
-    Parameter(
-        "qr",
-        "`raster` sends the QR code as a picture, for printers without the command",
-        {"type": "string", "enum": ["native", "raster"]},
-    ),
-)
 _MONTH = Parameter("month", "such as 2026-11", {"type": "string", "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])$"}, "path")
 _DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX, DAYS_DEFAULT))
 
@@ -176,6 +175,11 @@ def every_route(
     months: MonthHandlers,
     voidings: VoidingHandlers,
     recurring: RecurringHandlers,
+    agents: Agents,
+    contingency: ContingencyHandlers,
+    authority: AuthorityHandlers,
+    paper: PaperHandlers,
+    archive: ArchiveHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -241,6 +245,20 @@ def every_route(
             ),
         ),
         Route(
+            "POST",
+            f"{all_of_them}/preview",
+            "invoices:write",
+            invoices.preview,
+            About(
+                "previewInvoice",
+                "Preview a receipt as it would be signed",
+                _SUBMISSIONS,
+                {200: (response_models.PREVIEW,)},
+                NewInvoice,
+                errors=errors("bad-format", "bad-xml", "no-sandbox", "foreign-issuer"),
+            ),
+        ),
+        Route(
             "GET",
             all_of_them,
             "invoices:read",
@@ -261,10 +279,10 @@ def every_route(
             invoices.show,
             About(
                 "getInvoice",
-                "Ask for the status of a submission",
+                "Get the status of a submission",
                 _SUBMISSIONS,
                 {200: (response_models.SUBMISSION, *found_or_not)},
-                parameters=(_TRACK_OR_ID, _WAIT),
+                parameters=(_TRACK_OR_ID, _WAIT, _UNTIL),
                 errors=errors("bad-wait"),
             ),
         ),
@@ -275,13 +293,13 @@ def every_route(
             invoices.xml,
             About(
                 "getInvoiceXml",
-                "Fetch its XML",
+                "Get the XML of a submission",
                 _SUBMISSIONS,
                 {200: (response_models.XML, *found_or_not)},
                 parameters=(_TRACK_OR_ID,),
             ),
         ),
-        *_printed(one, prints),
+        *printed_routes(one, _TRACK_OR_ID, prints),
         Route(
             "POST",
             f"{all_of_them}/pdf",
@@ -289,11 +307,11 @@ def every_route(
             archives.issued,
             About(
                 "printInvoices",
-                "Print many as PDF, with their XML, in a ZIP",
+                "Download PDF and XML of many receipts as a ZIP",
                 _SUBMISSIONS,
                 {},
                 PrintManyRequest,
-                parameters=(*(one for one in _HISTORY if one.name in ISSUED.filters), *_ON_PAPER),
+                parameters=(*(one for one in _HISTORY if one.name in ISSUED.filters), *ON_PAPER),
                 errors=errors("ids-or-filter", "no-receipts"),
                 needs_body=False,
                 file="application/zip",
@@ -307,7 +325,7 @@ def every_route(
             sharing.share,
             About(
                 "shareInvoice",
-                "Share it with its buyer by a link",
+                "Create a link to a receipt for its buyer",
                 _SUBMISSIONS,
                 {200: (SHARED,)},
                 parameters=(_TRACK_OR_ID,),
@@ -322,7 +340,7 @@ def every_route(
             sharing.revoke,
             About(
                 "revokeInvoiceShare",
-                "End every link to it",
+                "Revoke all links to a receipt",
                 _SUBMISSIONS,
                 {200: (REVOKED,)},
                 parameters=(_TRACK_OR_ID,),
@@ -336,7 +354,7 @@ def every_route(
             invoices.timeline,
             About(
                 "getInvoiceTimeline",
-                "Read its events",
+                "List the events of a submission",
                 _SUBMISSIONS,
                 {200: (response_models.TIMELINE, *found_or_not)},
                 parameters=(_TRACK_OR_ID,),
@@ -349,7 +367,7 @@ def every_route(
             received.listed,
             About(
                 "listReceived",
-                "List what suppliers sent",
+                "List received documents",
                 _RECEIVED,
                 {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
                 parameters=_RECEIVED_LIST,
@@ -363,7 +381,7 @@ def every_route(
             received.show,
             About(
                 "getReceived",
-                "Show one of them",
+                "Get a received document",
                 _RECEIVED,
                 {200: (response_models.RECEIVED, *found_or_not)},
                 parameters=(_RECEIVED_ID,),
@@ -376,13 +394,13 @@ def every_route(
             received.xml,
             About(
                 "getReceivedXml",
-                "Fetch its XML and the acknowledgement",
+                "Get the XML and the acknowledgement of a received document",
                 _RECEIVED,
                 {200: (response_models.RECEIVED_XML, *found_or_not)},
                 parameters=(_RECEIVED_ID,),
             ),
         ),
-        *_printed_received(f"{prefix}/received/<received_id>", prints),
+        *printed_received_routes(f"{prefix}/received/<received_id>", _RECEIVED_ID, prints),
         Route(
             "POST",
             f"{prefix}/received/pdf",
@@ -390,11 +408,11 @@ def every_route(
             archives.received,
             About(
                 "printManyReceived",
-                "Print many as PDF, with their XML, in a ZIP",
+                "Download PDF and XML of many received documents as a ZIP",
                 _RECEIVED,
                 {},
                 PrintManyRequest,
-                parameters=(*(one for one in _RECEIVED_LIST if one.name in RECEIVED.filters), *_ON_PAPER),
+                parameters=(*(one for one in _RECEIVED_LIST if one.name in RECEIVED.filters), *ON_PAPER),
                 errors=errors("ids-or-filter", "no-receipts"),
                 needs_body=False,
                 file="application/zip",
@@ -406,7 +424,7 @@ def every_route(
             f"{prefix}/printing",
             "invoices:read",
             prints.settings,
-            About("getPrinting", "Show how receipts are printed", _ACCOUNT, {200: (PRINT_SETTINGS,)}),
+            About("getPrinting", "Get the print settings", _ACCOUNT, {200: (PRINT_SETTINGS,)}),
         ),
         Route(
             "PUT",
@@ -415,7 +433,7 @@ def every_route(
             prints.put_settings,
             About(
                 "putPrinting",
-                "Set how receipts are printed",
+                "Set the print settings",
                 _ACCOUNT,
                 {200: (PRINT_SETTINGS,)},
                 PrintSettingsRequest,
@@ -428,28 +446,12 @@ def every_route(
         *webhook_routes(prefix, webhooks),
         *catalogue_routes(prefix, catalogue),
         *recurring_routes(prefix, recurring),
-        Route(
-            "GET",
-            f"{prefix}/mail",
-            "mail:read",
-            mail.show,
-            About("getMail", "Show your mail settings", _ACCOUNT, {200: (MAIL_SETTINGS,)}),
-        ),
-        Route(
-            "PUT",
-            f"{prefix}/mail",
-            "mail:write",
-            mail.put,
-            About(
-                "putMail",
-                "Set your mail settings",
-                _ACCOUNT,
-                {200: (MAIL_SETTINGS,)},
-                MailSettingsRequest,
-                errors=errors("bad-mail-setting", "mail-forbidden"),
-            ),
-            SMALL_BODY,
-        ),
+        *archive_routes(prefix, archive, _SUBMISSIONS),
+        *agent_routes(prefix, agents),
+        *mail_routes(prefix, mail),
+        *contingency_routes(prefix, contingency),
+        *paper_routes(prefix, paper),
+        *authority_routes(prefix, authority),
         Route(
             "POST",
             f"{prefix}/received/approvals",
@@ -457,7 +459,7 @@ def every_route(
             approvals.decide_many,
             About(
                 "decideReceived",
-                "Approve or reject up to 100 of them",
+                "Approve or reject up to 100 received documents",
                 _RECEIVED,
                 {200: (DECIDED_MANY,)},
                 DecideReceived,
@@ -472,7 +474,7 @@ def every_route(
             approvals.approve,
             About(
                 "approveReceived",
-                "Approve one of them",
+                "Approve a received document",
                 _RECEIVED,
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 ApproveReceived,
@@ -489,7 +491,7 @@ def every_route(
             approvals.reject,
             About(
                 "rejectReceived",
-                "Reject one of them, for a reason",
+                "Reject a received document, with a reason",
                 _RECEIVED,
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 RejectReceived,
@@ -531,7 +533,7 @@ def every_route(
             ncf.change,
             About(
                 "changeSequence",
-                "Change of a sequence only what is named",
+                "Update some fields of a sequence",
                 _SEQUENCES,
                 {200: (response_models.NUMBER_SEQUENCE,)},
                 ChangedSequence,
@@ -589,7 +591,7 @@ def every_route(
             months.workbook,
             About(
                 "getMonthWorkbook",
-                "Fetch a month as a workbook",
+                "Download a month as a workbook",
                 _ACCOUNT,
                 {},
                 parameters=(_MONTH,),
@@ -604,28 +606,15 @@ def every_route(
             archives.month,
             About(
                 "getMonthArchive",
-                "Fetch PDF and XML of a month in a ZIP",
+                "Download PDF and XML of a month as a ZIP",
                 _ACCOUNT,
                 {},
-                parameters=(_MONTH, *_ON_PAPER),
+                parameters=(_MONTH, *ON_PAPER),
                 errors=errors("bad-month", "empty-month"),
                 file="application/zip",
             ),
         ),
-        Route(
-            "GET",
-            f"{prefix}/months/<month>/606",
-            "invoices:read",
-            months.purchases,
-            About(
-                "getMonthPurchases",
-                "Write a month's 606, or tell what it lacks",
-                _ACCOUNT,
-                {200: (PURCHASES,)},
-                parameters=(_MONTH,),
-                errors=errors("bad-month"),
-            ),
-        ),
+        *purchase_routes(prefix, months, _MONTH),
         Route(
             "GET",
             f"{prefix}/billing/current-period",
@@ -642,56 +631,3 @@ def every_route(
         Route("GET", "/healthz", None, health.live),
         Route("GET", "/readyz", None, health.ready),
     )
-
-
-def _printed(one: str, prints: PrintHandlers) -> tuple[Route, ...]:
-    of_one = (_TRACK_OR_ID,)
-    may_fail = errors("no-receipt", "not-signed-yet")
-    prints_too = (*may_fail, *errors("not-printable"))
-    return (
-        _file(f"{one}/pdf", prints.issued_pdf, "getInvoicePdf", "Print it as PDF", (*of_one, *_ON_PAPER), prints_too),
-        _file(
-            f"{one}/ticket",
-            prints.issued_ticket,
-            "getInvoiceTicket",
-            "Print it as ESC/POS",
-            (*of_one, *_ON_ROLL),
-            prints_too,
-        ),
-        _file(f"{one}/qr.png", prints.qr_png, "getInvoiceQrPng", "Draw its QR code as PNG", of_one, may_fail),
-        _file(f"{one}/qr.svg", prints.qr_svg, "getInvoiceQrSvg", "Draw its QR code as SVG", of_one, may_fail),
-    )
-
-
-def _printed_received(one: str, prints: PrintHandlers) -> tuple[Route, ...]:
-    may_fail = errors("no-received")
-    return (
-        _file(
-            f"{one}/pdf", prints.received_pdf, "getReceivedPdf", "Print it as PDF", (_RECEIVED_ID, *_ON_PAPER), may_fail
-        ),
-        _file(
-            f"{one}/ticket",
-            prints.received_ticket,
-            "getReceivedTicket",
-            "Print it as ESC/POS",
-            (_RECEIVED_ID, *_ON_ROLL),
-            may_fail,
-        ),
-    )
-
-
-_FILES = {"pdf": "application/pdf", "ticket": "application/octet-stream", "png": "image/png", "svg": "image/svg+xml"}
-
-
-def _file(
-    path: str,
-    handler: Handler,
-    operation: str,
-    summary: str,
-    parameters: tuple[Parameter, ...],
-    errors: tuple[DescribedError, ...],
-) -> Route:
-    group = _RECEIVED if "Received" in operation else _SUBMISSIONS
-    media_type = _FILES[path.replace(".", "/").rpartition("/")[2]]
-    about = About(operation, summary, group, {}, parameters=parameters, errors=errors, file=media_type)
-    return Route("GET", path, "invoices:read", handler, about)

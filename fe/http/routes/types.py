@@ -1,12 +1,22 @@
 """Routes as values: what answers, who may call, and what the description says about it."""
 
 from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
 from typing import Any
 
 from fe.http.calls import Handler
 from fe.http.models.response_types import ResponseModel
 from fe.http.openapi.described_errors import DescribedError
 from fe.http.request_bodies import RequestModel
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecated:
+    """Since when something is deprecated, and the day of its removal, once that is fixed."""
+
+    since: date
+    sunset: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +27,7 @@ class Parameter:
     description: str
     schema: dict[str, Any]
     where: str = "query"
-    is_deprecated: bool = False
+    deprecated: Deprecated | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +62,7 @@ class About:
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Route:
     """A method and path, the scope of its callers (None: no token is needed), and its handler. Paths are whole.
 
@@ -72,6 +82,11 @@ class Route:
         """The names that its query string may use, in the order of the description."""
         described = self.about.parameters if self.about is not None else ()
         return tuple(parameter.name for parameter in described if parameter.where == "query")
+
+    @cached_property
+    def deprecated_parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters that will go, or have no effect."""
+        return tuple(one for one in (self.about.parameters if self.about is not None else ()) if one.deprecated)
 
     @property
     def name(self) -> str:

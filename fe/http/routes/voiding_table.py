@@ -1,7 +1,7 @@
 """The routes of voidings and of the 608, a part of the table in fe/http/routes/table.py."""
 
 from fe.ecf.catalogue import PREFIXES
-from fe.http.models.voidings import PROPOSALS, VOIDING, VOIDINGS, VoidingRequest
+from fe.http.models.voidings import PROPOSALS, VOIDED, VOIDING, VOIDINGS, VoidingRequest
 from fe.http.openapi.described_errors import errors
 from fe.http.routes.types import About, Parameter, Route, RouteLink
 from fe.http.routes.voidings import VoidingHandlers
@@ -81,7 +81,7 @@ def voiding_routes(prefix: str, voidings: VoidingHandlers, month: Parameter) -> 
             voidings.xml,
             About(
                 "getVoidingXml",
-                "Fetch its signed ANECF",
+                "Get the signed ANECF of a voiding",
                 _GROUP,
                 {},
                 parameters=(_ID,),
@@ -93,15 +93,14 @@ def voiding_routes(prefix: str, voidings: VoidingHandlers, month: Parameter) -> 
             "GET",
             f"{prefix}/months/<month>/608",
             "invoices:read",
-            voidings.file_608,
+            voidings.voided_in_month,
             About(
-                "getMonthVoidedFile",
-                "Fetch the 608 of a month: its voided numbers",
+                "getMonthVoided",
+                "Get the 608 of a month: its voided numbers",
                 "Account",
-                {},
+                {200: (VOIDED,)},
                 parameters=(month,),
                 errors=errors("bad-month", "not-in-608"),
-                file="text/plain",
             ),
         ),
     )

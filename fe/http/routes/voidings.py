@@ -16,9 +16,11 @@ from fe.http.errors import ApiError
 from fe.http.messages import must_be, say
 from fe.http.models.voidings import (
     PROPOSALS,
+    VOIDED,
     VOIDING,
     VOIDINGS,
     AskedRange,
+    VoidedAnswer,
     VoidingRequest,
     serialize_proposal,
     serialize_voiding,
@@ -27,7 +29,7 @@ from fe.http.parameters import read_month
 from fe.http.request_bodies import read_body
 from fe.identifiers import ClientRequestId, TenantId
 from fe.limits import ConcurrencyLimit
-from fe.month.voided import file_608, name_608
+from fe.month.voided import VoidedNumber, file_608, name_608
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import tenants, voidings
 from fe.store.records.tenants import Tenant
@@ -103,24 +105,29 @@ class VoidingHandlers:
             raise ApiError(409, say("voiding-unsigned"))
         return ApiReply(200, content, (("Content-Type", "application/xml"),))
 
-    async def file_608(self, call: Call) -> ApiReply:
-        """Send the 608 of a month."""
+    async def voided_in_month(self, call: Call) -> ApiReply:
+        """Write the 608 of a month."""
         caller, month = call.identity, read_month(call.params)
 
-        async def read(conn: Conn) -> tuple[str, bytes]:
+        async def read(conn: Conn) -> tuple[str, Sequence[VoidedNumber]]:
             rnc = str((await _tenant(conn, caller.tenant_id)).issuer.get("RNCEmisor") or "")
             if not rnc:
                 raise ApiError(409, say("no-own-rnc"))
-            numbers = await flow.of_month(conn, caller.tenant_id, caller.environment, month)
-            return name_608(rnc, month), file_608(rnc, month, numbers)
+            return rnc, await flow.of_month(conn, caller.tenant_id, caller.environment, month)
 
         try:
             async with self._lists.turn(caller.tenant_id):
-                name, content = await self._db.transact_for(caller.tenant_id, read)
+                rnc, numbers = await self._db.transact_for(caller.tenant_id, read)
         except flow.TooManyVoided as refused:
             raise ApiError(409, refused.text) from None
-        named = ("Content-Disposition", f'attachment; filename="{name}"')
-        return ApiReply(200, content, (("Content-Type", "text/plain"), named))
+        answer: VoidedAnswer = {
+            "month": str(month),
+            "environment": caller.environment,
+            "fileName": name_608(rnc, month),
+            "rows": len(numbers),
+            "content": file_608(rnc, month, numbers).decode("ascii"),
+        }
+        return ApiReply(200, VOIDED.write(answer))
 
     async def _find(self, call: Call) -> Voiding:
         voiding_id: UUID | None = read_id(call.params["voiding_id"])

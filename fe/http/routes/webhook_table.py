@@ -38,7 +38,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             base,
             "webhooks:read",
             webhooks.listed,
-            About("listWebhooks", "Show where you are called", _GROUP, {200: (models.WEBHOOKS,)}),
+            About("listWebhooks", "Get the webhook endpoint", _GROUP, {200: (models.WEBHOOKS,)}),
         ),
         Route(
             "PUT",
@@ -47,7 +47,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             webhooks.put,
             About(
                 "putWebhook",
-                "Set where you are called",
+                "Set the webhook endpoint",
                 _GROUP,
                 {200: (models.WEBHOOK,)},
                 models.WebhookRequest,
@@ -62,7 +62,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             webhooks.rotate,
             About(
                 "rotateWebhookSecret",
-                "Make a new secret",
+                "Rotate the signing secret",
                 _GROUP,
                 {200: (models.WEBHOOK,)},
                 errors=errors("no-webhook"),
@@ -104,7 +104,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             webhooks.delivery,
             About(
                 "getDelivery",
-                "Show a delivery and its tries",
+                "Get a delivery and its tries",
                 _GROUP,
                 {200: (models.DELIVERY_DETAIL, NOT_FOUND)},
                 parameters=(_ID,),
@@ -117,7 +117,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             webhooks.retry,
             About(
                 "retryDelivery",
-                "Make a delivery again",
+                "Retry a delivery",
                 _GROUP,
                 {202: (models.DELIVERY_AGAIN,)},
                 parameters=(_ID,),
@@ -132,7 +132,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             webhooks.recover,
             About(
                 "recoverDeliveries",
-                "Make again what did not arrive since a moment",
+                "Redeliver failed events since a time",
                 _GROUP,
                 {202: (models.RECOVERY,)},
                 models.RecoveryRequest,
@@ -146,6 +146,6 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             f"{base}/recoveries",
             "webhooks:read",
             webhooks.recoveries,
-            About("listRecoveries", "See how far these are", _GROUP, {200: (models.RECOVERIES,)}),
+            About("listRecoveries", "List recoveries", _GROUP, {200: (models.RECOVERIES,)}),
         ),
     )

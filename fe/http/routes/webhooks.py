@@ -177,7 +177,7 @@ class WebhookHandlers:
 
         It comes before all checks, so that refused requests count too. Raises LimitReached.
         """
-        self._quotas.take(call.identity.tenant_id, 0, trio.current_time())
+        call.limit_by(self._quotas.take(call.identity.tenant_id, 0, trio.current_time()))
 
     @property
     def _accounts(self) -> WebhookAccounts:

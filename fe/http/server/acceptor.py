@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 import trio
 
-from fe.http.server.answers import new_request_id, plain_error
+from fe.http.server.answers import ErrorPage, new_request_id, plain_error
 from fe.limits import RETRY_SECONDS
 from fe.process.workers import BACKLOG
 
@@ -24,6 +24,8 @@ LINGERING = 64
 _DISCARD_SECONDS = 0.1
 _DISCARDED = bytearray(256 * 1024)
 
+#: Placeholder of a request's id.
+_ID = b"{id}"
 #: No more files or memory: a connection has to close first.
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
 _NO_LISTENER = frozenset({errno.EBADF, errno.EINVAL, errno.ENOTSOCK})
@@ -67,14 +69,16 @@ async def accept_connections(listener: socket.socket, took: Callable[[socket.soc
 class Refuser:
     """Refuses connections in one write, without a parser."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: ErrorPage | None = None) -> None:
+        """Take what writes refusals for people, where people call."""
+        self._page = page
         self._lingering = 0
 
     def refuse(self, nursery: trio.Nursery, sock: socket.socket, status: int) -> None:
         """Answer a connection with 503, or 429 where its address has too many, and close it after a moment."""
         try:
             # The connection is new, so the kernel has room for an answer.
-            sock.send(_answer(status) % new_request_id().encode(), socket.MSG_DONTWAIT)
+            sock.send(_answer(status, self._page).replace(_ID, new_request_id().encode()), socket.MSG_DONTWAIT)
             sock.shutdown(socket.SHUT_WR)
         except OSError:
             sock.close()
@@ -100,9 +104,9 @@ class Refuser:
 
 
 @cache
-def _answer(status: int) -> bytes:
+def _answer(status: int, page: ErrorPage | None) -> bytes:
     """The whole answer, with a placeholder for the request's id."""
-    headers, body = plain_error(status, request_id="%b")
+    headers, body = plain_error(status, request_id=_ID.decode(), page=page)
     headers.append((b"retry-after", str(RETRY_SECONDS).encode()))
     head = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
     return b"HTTP/1.1 %d %b\r\n" % (status, HTTPStatus(status).phrase.encode()) + head + b"\r\n" + body

@@ -3,15 +3,18 @@
 import json
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from fe.ecf.texts import Language, Text
+from fe.ecf.texts import Text
 from fe.http.languages import HEADERS, choose
 from fe.http.messages import of_status
 
 RawHeaders = list[tuple[bytes, bytes]]
+#: Writes an error as a page for people, with its headers, from the message and the bytes of Accept-Language, where they
+#: are known.
+ErrorPage = Callable[[Text, bytes | None], tuple[Sequence[tuple[str, str]], bytes]]
 
 _ACCEPT_LANGUAGE = re.compile(rb"\naccept-language:[ \t]*([^\r\n]{0,200})", re.IGNORECASE)
 #: The header is searched for in as many bytes.
@@ -42,29 +45,35 @@ def new_request_id() -> str:
     return secrets.token_hex(8)
 
 
-def language_of(headers: Iterable[tuple[bytes, bytes]]) -> Language:
-    """Choose the language of a request whose head was read."""
-    wanted = next((value for name, value in headers if name == b"accept-language"), b"")
-    return choose(wanted.decode("latin-1"))
+def accepted_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
+    """Return Accept-Language of a request whose head was read."""
+    return next((value for name, value in headers if name == b"accept-language"), None)
 
 
-def language_in(arrived: bytes) -> Language:
-    """Choose the language of a request whose head is not valid, from the line that names it."""
+def accepted_in(arrived: bytes) -> bytes | None:
+    """Return Accept-Language of a request whose head is not valid, from the line that names it."""
     found = _ACCEPT_LANGUAGE.search(arrived, 0, _HEAD)
-    return choose(found[1].decode("latin-1")) if found else "en"
+    return found[1] if found else None
 
 
 def plain_error(
-    status: int, message: Text | None = None, request_id: str | None = None, language: Language = "en"
+    status: int,
+    message: Text | None = None,
+    request_id: str | None = None,
+    accepted: bytes | None = None,
+    page: ErrorPage | None = None,
 ) -> tuple[RawHeaders, bytes]:
-    """Make headers and body of an error after which the connection is closed."""
-    words = (message or of_status(status)).said(language)
-    body = _body(status, words)
+    """Make headers and body of an error after which the connection is closed, as a page where `page` writes one."""
+    text = message or of_status(status)
+    if page is not None:
+        more, body = page(text, accepted)
+    else:
+        language = choose((accepted or b"").decode("latin-1"))
+        more, body = (("Content-Type", "application/json"), *HEADERS[language]), _body(status, text.said(language))
     headers = [
-        (b"content-type", b"application/json"),
+        *((name.lower().encode(), value.encode()) for name, value in more),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
-        *((name.lower().encode(), value.encode()) for name, value in HEADERS[language]),
         (b"x-request-id", (request_id or new_request_id()).encode()),
     ]
     return headers, body

@@ -17,9 +17,9 @@ from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.typing import AppWrapper
 
-from fe.ecf.texts import Language, Text
+from fe.ecf.texts import Text
 from fe.http.messages import say
-from fe.http.server.answers import HttpAnswer, language_in, language_of, plain_error, write_answer
+from fe.http.server.answers import HttpAnswer, accepted_in, accepted_of, plain_error, write_answer
 from fe.http.server.fast_path import FastRoute
 from fe.http.server.pipeline import Pipeline
 from fe.http.server.private_names import require_private_names
@@ -68,7 +68,7 @@ class Http11(H11Protocol):
         #: Pieces of the body that is being read, and their bytes.
         self._pieces = self._piece_bytes = 0
         #: Of the request that was read last. For a head that cannot be read, `_arrived` has the bytes.
-        self._language: Language = "en"
+        self._accepted: bytes | None = None
         self._is_head = False
         self._arrived = b""
         self._collected = bytearray()
@@ -168,7 +168,7 @@ class Http11(H11Protocol):
             return await self._break_off(error.error_status_hint)
         if isinstance(event, h11.Request):
             self._pieces = self._piece_bytes = 0
-            self._language = language_of(event.headers)
+            self._accepted = accepted_of(event.headers)
             self._is_head = event.method == b"HEAD"
         elif isinstance(event, h11.Data):
             self._pieces += 1
@@ -188,9 +188,9 @@ class Http11(H11Protocol):
     async def _break_off(self, status: int, message: Text | None = None) -> Any:
         if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             read = self.connection.our_state is h11.SEND_RESPONSE
-            language = self._language if read else language_in(self._arrived)
+            accepted = self._accepted if read else accepted_in(self._arrived)
             self._is_head = read and self._is_head
-            await self._send_answer(HttpAnswer(status, *plain_error(status, message, language=language)))
+            await self._send_error(status, message, accepted)
         await self.send(Closed())
         return h11.NEED_DATA
 
@@ -235,7 +235,11 @@ class Http11(H11Protocol):
         self.keep_alive_requests += 1
 
     async def _send_error_response(self, status_code: int) -> None:
-        await self._send_answer(HttpAnswer(status_code, *plain_error(status_code, language=self._language)))
+        await self._send_error(status_code, None, self._accepted)
+
+    async def _send_error(self, status: int, message: Text | None, accepted: bytes | None) -> None:
+        answer = plain_error(status, message, accepted=accepted, page=self._pipeline.page)
+        await self._send_answer(HttpAnswer(status, *answer))
 
     async def _send_h11_event(self, event: Any) -> None:
         if isinstance(event, h11.Response) and self._is_last(event):

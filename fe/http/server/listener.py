@@ -12,10 +12,11 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 from quart_trio import QuartTrio
 
-from fe.config import Network, Settings, read_networks
+from fe.config import Network, Settings, read_networks, read_origins
 from fe.http.server.acceptor import Peer, Refuser, accept_connections
 from fe.http.server.addresses import client_address, holder_of, is_trusted
 from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
+from fe.http.server.cors import Cors
 from fe.http.server.pipeline import Pipeline
 from fe.limits import ConcurrencyLimit, LimitReached, Overloaded
 from fe.monitoring.metrics import Metrics
@@ -66,6 +67,7 @@ async def serve_http(
                 proxies,
                 knows_tokens=api.knows_tokens,
                 page=getattr(api, "refusal_page", None),
+                cors=Cors(read_origins(settings.cors_origins) if api.knows_tokens else ()),
             ),
             maximum=settings.max_connections,
             of_address=settings.address_connections,
@@ -114,7 +116,7 @@ class HttpServer:
         )
         metrics.http_connections.set_function(lambda: self._limit.all_held)
         self._proxies = proxies
-        self._refuser = Refuser()
+        self._refuser = Refuser(pipeline.page)
         self._on_fault = on_fault
         self._open: set[HardenedConnection] = set()
         self._patience = patience

@@ -6,8 +6,9 @@ it answers itself.
 
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
+from collections.abc import AsyncIterator, Hashable, Iterable, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from http import HTTPStatus
 from urllib.parse import unquote
 
 import structlog
@@ -17,11 +18,11 @@ from prometheus_client import Counter, Histogram
 
 from fe.cache import ExpiringCache
 from fe.config import Network
-from fe.ecf.texts import Text
 from fe.http.errors import ApiError, describe_limit
 from fe.http.messages import FOREIGN_VERSION, INTERNAL_ERROR, say
 from fe.http.server.addresses import holder_of_request
-from fe.http.server.answers import HttpAnswer, language_of, new_request_id, plain_error
+from fe.http.server.answers import ErrorPage, HttpAnswer, RawHeaders, accepted_of, new_request_id, plain_error
+from fe.http.server.cors import Cors
 from fe.http.server.fast_path import FastPath, FastRoute
 from fe.http.server.requests import refuse_repeated
 from fe.limits import ConcurrencyLimit, Limited, ShareTaken
@@ -46,9 +47,6 @@ REFUSED_SECONDS = 1.0
 _MAX_REFUSALS = 10_000
 _LAST = (b"connection", b"close")
 
-#: Writes an error as a page, with its headers.
-ErrorPage = Callable[[Text, HTTPScope], tuple[Sequence[tuple[str, str]], bytes]]
-
 _log = structlog.get_logger(__name__)
 
 
@@ -65,6 +63,7 @@ class Pipeline:
         *,
         knows_tokens: bool,
         page: ErrorPage | None = None,
+        cors: Cors | None = None,
     ) -> None:
         """Take the application and the limit of requests in work, by the very bytes of their Authorization.
 
@@ -73,7 +72,8 @@ class Pipeline:
         """
         self._app = app
         self._knows_tokens = knows_tokens
-        self._page = page
+        self.page = page
+        self._cors = cors or Cors()
         self._proxies = proxies
         self._anonymous: ConcurrencyLimit[Hashable] = anonymous_limit()
         #: Recent 429 answers that ended their connection, and their Retry-After: by client and path.
@@ -106,11 +106,14 @@ class Pipeline:
         """Answer one request through Quart, whatever happens."""
         began = time.perf_counter()
         request_id = self._begin(scope)
-        answer = _Answer(send, request_id)
+        answer = _Answer(send, request_id, self._cors.headers(scope))
         try:
             refuse_hostile(scope)
             keep_escaped_slashes(scope)
-            if scope["path"] in _ALWAYS:
+            if preflight := self._cors.preflight(scope):
+                request_header = (b"x-request-id", request_id.encode())
+                await answer.give(HttpAnswer(preflight.status, [*preflight.headers, request_header], b""))
+            elif scope["path"] in _ALWAYS:
                 with ExitStack() as scope["state"]["until_sent"]:
                     await self._app(scope, receive, answer.send)
             else:
@@ -144,11 +147,14 @@ class Pipeline:
                 with self._admission.held(authorization):
                     reply = await self._fast_path.serve(matched, scope, body)
             headers = [(name.lower().encode(), value.encode()) for name, value in reply.headers]
-            if all(name != b"content-type" for name, _ in headers):
+            said = {name for name, _ in headers}
+            if b"content-type" not in said:
                 headers.append((b"content-type", b"application/json"))
-            length = (b"content-length", str(len(reply.body)).encode())
-            ours = (length, *_ALWAYS_SENT, (b"x-request-id", request_id.encode()))
-            answer = HttpAnswer(reply.status, [*headers, *ours], reply.body)
+            if reply.status != HTTPStatus.NOT_MODIFIED:
+                headers.append((b"content-length", str(len(reply.body)).encode()))
+            headers += [one for one in _ALWAYS_SENT if one[0] not in said]
+            headers += [(b"x-request-id", request_id.encode()), *self._cors.headers(scope)]
+            answer = HttpAnswer(reply.status, headers, reply.body)
             self._note_refusal(scope, authorization, answer.status, headers)
         except Exception as error:  # likewise
             answer = self._refusal(error, request_id, scope)
@@ -168,12 +174,9 @@ class Pipeline:
         else:
             _log.error("the application failed to answer", error=error, exc_info=error)
             status, message, more = 500, INTERNAL_ERROR, ()
-        headers, body = plain_error(status, message, request_id, language_of(scope["headers"]))
-        if self._page is not None:
-            shown, body = self._page(message, scope)
-            headers = [header for header in headers if header[0] not in (b"content-type", b"content-length")]
-            more = (*more, *shown, ("Content-Length", str(len(body))))
+        headers, body = plain_error(status, message, request_id, accepted_of(scope["headers"]), self.page)
         headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
+        headers += self._cors.headers(scope)
         return HttpAnswer(status, headers, body)
 
     def _note_refusal(
@@ -238,9 +241,11 @@ class Pipeline:
 class _Answer:
     """The answer of the framework."""
 
-    def __init__(self, send: ASGISendCallable, request_id: str) -> None:
+    def __init__(self, send: ASGISendCallable, request_id: str, more: RawHeaders) -> None:
+        """Take headers that every answer to the request has beside the application's."""
         self._send = send
         self._request_id = request_id
+        self._more = more
         #: 0 until an answer begins. 0 at the end: the client left before.
         self.status = 0
         self.headers: Sequence[tuple[bytes, bytes]] = ()
@@ -254,7 +259,8 @@ class _Answer:
             # A header that the application sends itself is kept.
             said = {bytes(name).lower() for name, _ in event["headers"]}
             ours = [(name, value) for name, value in _ALWAYS_SENT if name not in said]
-            event["headers"] = [*event["headers"], *ours, (b"x-request-id", self._request_id.encode())]
+            ours = [*ours, (b"x-request-id", self._request_id.encode()), *self._more]
+            event["headers"] = [*event["headers"], *ours]
         with trio.CancelScope(shield=True):
             await self._send(event)
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
+from http import HTTPStatus
 
 from quart import Response, request
 from werkzeug.exceptions import HTTPException, NotFound
@@ -25,6 +26,8 @@ def respond(reply: ApiReply) -> Response:
     if reply.stream is not None:
         response.timeout = None  # it bounds itself
     response.headers.update(reply.headers)
+    if reply.status == HTTPStatus.NOT_MODIFIED:
+        del response.headers["Content-Length"]  # it would be that of the page
     return response
 
 

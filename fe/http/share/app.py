@@ -27,6 +27,7 @@ from fe.http.languages import choose
 from fe.http.messages import METHOD_NOT_ALLOWED
 from fe.http.routes.types import Route
 from fe.http.server.addresses import client_address, holder_of
+from fe.http.server.application import new_application
 from fe.http.server.fast_path import FastPath
 from fe.http.server.replies import respond
 from fe.http.server.requests import make_call
@@ -184,11 +185,11 @@ class SharePages:
             task_status.started()
             await trio.sleep_forever()
 
-    def refusal_page(self, message: Text, scope: HTTPScope) -> tuple[Sequence[tuple[str, str]], bytes]:
-        """Write a refusal of the pipeline as a page."""
-        accepted = next((value for name, value in scope["headers"] if name == b"accept-language"), b"es")
+    def refusal_page(self, message: Text, accepted: bytes | None) -> tuple[Sequence[tuple[str, str]], bytes]:
+        """Write a refusal of the server as a page, in both languages where the browser's is not known."""
         _, *always = _ALWAYS  # the pipeline says itself that nothing is kept
-        return (*PAGE_HEADERS, *always), error_page(message, choose(accepted.decode("latin-1")))
+        language = None if accepted is None else choose(accepted.decode("latin-1"))
+        return (*PAGE_HEADERS, *always), error_page(message, language)
 
     def release_waiters(self) -> None:
         """Do nothing: there are no long polls here."""
@@ -237,10 +238,7 @@ async def _no_body() -> bytes:
 
 def create_share(deps: ShareDeps) -> QuartTrio:
     """Build the application; `serve_http` puts the pipeline around it."""
-    app = QuartTrio("fe.share", static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = _MAX_BODY_BYTES
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    app.url_map.merge_slashes = False
+    app = new_application("fe.share", _MAX_BODY_BYTES)
     pages = app.extensions["fe"] = SharePages(deps)
 
     async def view(path: str = "") -> Response:

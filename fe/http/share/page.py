@@ -228,10 +228,11 @@ def signature_page(receipt: SharedReceipt, found: SignatureFindings, token: str,
     return _page(title, body, language)
 
 
-def error_page(message: Text, language: Language) -> bytes:
-    """Say what went wrong."""
-    said = message.said(language)
-    return _page(said, f"<h1>{escape(said)}</h1>", language)
+def error_page(message: Text, language: Language | None) -> bytes:
+    """Say what went wrong, in both languages where it is not known which is read."""
+    said = message.said(language or "es")
+    more = "" if language else f'<p lang="en">{escape(message.en)}</p>'
+    return _page(said, f"<h1>{escape(said)}</h1>{more}", language or "es")
 
 
 def _authority(receipt: SharedReceipt, language: Language) -> str:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any
 
 import httpx
@@ -16,6 +17,8 @@ from fe.identifiers import ApiKeyId
 _UNDECIDED = ("queued", "En Proceso", None)
 #: The interface suggests 5 s; a demonstration polls faster.
 _POLL_SECONDS = 0.1
+#: How many times a question is repeated while the service is busy.
+_REPEATS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +109,15 @@ class Client:
         return content
 
     async def _answer(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
-        try:
-            answer = await self._http.request(method, path, json=body)
-        except httpx.TransportError as error:
-            raise Failure(f"{method} {path}: {type(error).__name__} {error}") from error
+        for _ in range(_REPEATS):
+            try:
+                answer = await self._http.request(method, path, json=body)
+            except httpx.TransportError as error:
+                raise Failure(f"{method} {path}: {type(error).__name__} {error}") from error
+            wait = answer.headers.get("Retry-After", "")
+            if method != "GET" or answer.status_code != HTTPStatus.SERVICE_UNAVAILABLE or not wait.isdecimal():
+                break
+            await trio.sleep(int(wait))
         if answer.is_error:
             raise Failure(f"{method} {path}: {answer.status_code} {answer.json().get('message')}")
         return answer

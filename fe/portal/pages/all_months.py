@@ -57,7 +57,7 @@ async def show(visit: Visit) -> Reply:
             return None
         issued = await month_sums.issued(conn, tenant_id, _ENVIRONMENT, month)
         received = await month_sums.received(conn, tenant_id, _ENVIRONMENT, month)
-        sums = MonthReport(month, _ENVIRONMENT, issued, received, (), (), True)
+        sums = MonthReport(month, _ENVIRONMENT, issued, received, (), (), (), True)
         accepted = sum(one.receipts for one in issued if one.status.startswith("Aceptado"))
         rejected = sum(one.receipts for one in issued if one.status == "Rechazado")
         unclassified = await todo.unclassified(conn, tenant_id, _ENVIRONMENT, month)

@@ -1,6 +1,8 @@
-"""Keys of programs: made, with a secret that is shown once; seen with when they were last used; revoked."""
+"""Keys of programs: made, with a secret that is shown once; seen with when they were last used; rolled; revoked."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from enum import IntEnum
+from typing import Any
 
 from fe.accounts import audited_changes
 from fe.accounts.keys import SCOPES
@@ -50,6 +52,23 @@ _STATES = {
     "revoked": Text("revoked", "revocada"),
     "suspended": Text("suspended", "suspendida"),
 }
+
+
+class Overlap(IntEnum):
+    """Hours that a rolled key still works."""
+
+    HOUR = 1
+    DAY = 24
+    WEEK = 7 * 24
+
+
+_OVERLAPS = {
+    Overlap.HOUR: Text("one hour", "una hora"),
+    Overlap.DAY: Text("one day", "un día"),
+    Overlap.WEEK: Text("seven days", "siete días"),
+}
+_BAD_OVERLAP = Text("Choose how long the old key still works.", "Elija cuánto tiempo más funciona la clave anterior.")
+_NOT_ACTIVE = Text("The key was not active any more.", "La clave ya no estaba activa.")
 _BAD_DAY = Text("The last day is not a date of the calendar.", "La fecha de vencimiento no existe en el calendario.")
 _BAD_ENVIRONMENT = Text("Choose an environment.", "Elija un ambiente.")
 _REVOKED = Text(
@@ -85,7 +104,7 @@ async def create(visit: Visit) -> Reply:
         return _form(visit, refused.text)
     except ValueError:
         return _form(visit, _BAD_ENVIRONMENT)
-    return visit.page("company/key_made.html", made=made.record, secret=made.secret)
+    return visit.page("company/key_made.html", made=made.record, secret=made.secret, rolled=None)
 
 
 async def _make(conn: Conn, visit: Visit, environment: Environment, expires_at: datetime | None) -> NewKey:
@@ -114,18 +133,23 @@ def _end(last_day: str) -> datetime | None:
 
 
 async def key(visit: Visit) -> Reply:
-    """Show a key, and ask back before it is revoked."""
+    """Show a key, to be rolled or revoked."""
+    return visit.page("company/key.html", **await _facts(visit))
+
+
+async def _facts(visit: Visit, problem: Text | None = None) -> dict[str, Any]:
     found = await visit.read(_find, visit.params["key"])
     last_uses = await visit.read(keys.last_uses)
     state = found.state(visit.now)
-    return visit.page(
-        "company/key.html",
-        key=found,
-        state=state,
-        state_words=_STATES[state],
-        scope_words=SCOPE_WORDS,
-        last_used=last_uses.get(found.api_key_id),
-    )
+    return {
+        "key": found,
+        "state": state,
+        "state_words": _STATES[state],
+        "scope_words": SCOPE_WORDS,
+        "last_used": last_uses.get(found.api_key_id),
+        "overlaps": _OVERLAPS,
+        "problem": problem,
+    }
 
 
 async def revoke(visit: Visit) -> Reply:
@@ -137,6 +161,33 @@ async def revoke(visit: Visit) -> Reply:
 
     revoked = await visit.change(work)
     return await visit.go(visit.at("keys"), _REVOKED if revoked else _REVOKED_BEFORE)
+
+
+async def roll(visit: Visit) -> Reply:
+    """Make a key like this one, show its secret this once, and let this one end after the overlap that was chosen."""
+    try:
+        overlap = timedelta(hours=Overlap(int(visit.form.get("overlap"))))
+    except ValueError:
+        return visit.page("company/key.html", 400, **await _facts(visit, _BAD_OVERLAP))
+    found = await visit.read(_find, visit.params["key"])
+    pepper_id, pepper = next(iter(visit.portal.peppers.items()))
+
+    async def work(conn: Conn) -> tuple[NewKey, ApiKey] | None:
+        return await audited_changes.roll_key(
+            conn,
+            visit.author,
+            visit.company.tenant,
+            found.api_key_id,
+            overlap=overlap,
+            pepper=pepper,
+            pepper_id=pepper_id,
+        )
+
+    rolled = await visit.change(work)
+    if rolled is None:
+        return await visit.go(visit.at("keys"), _NOT_ACTIVE)
+    made, old = rolled
+    return visit.page("company/key_made.html", made=made.record, secret=made.secret, rolled=old)
 
 
 async def _find(conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId) -> ApiKey:
@@ -166,6 +217,7 @@ PAGES = (
     Page("GET", "/companies/<int:company>/keys/new", Needs.OWN, new, fresh=True),
     Page("POST", "/companies/<int:company>/keys/new", Needs.OWN, create, fresh=True),
     Page("GET", "/companies/<int:company>/keys/<key>", Needs.READ, key),
+    Page("POST", "/companies/<int:company>/keys/<key>/roll", Needs.OWN, roll, fresh=True),
     # Also for signed-in people without a recent confirmation: a leaked key must be revoked at once.
     Page("POST", "/companies/<int:company>/keys/<key>/revoke", Needs.OWN, revoke),
 )

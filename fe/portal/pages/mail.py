@@ -1,4 +1,4 @@
-"""A company's mail to its buyers: its settings, and the addresses that get none."""
+"""A company's mail to its buyers: its settings, and the addresses that get none; and notices to its owners."""
 
 from dataclasses import dataclass
 
@@ -9,6 +9,7 @@ from fe.ecf.texts import Text
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import RESUMED, Reply
 from fe.portal.visit import Form, Visit
+from fe.store.portal import notice_mails
 from fe.store.postgres.db import Conn
 from fe.store.records import mail
 from fe.store.records.mail import MailChoice
@@ -23,6 +24,8 @@ _ON = Text(
     "Accepted receipts are sent by mail from now on.", "Desde ahora los comprobantes aceptados se envían por correo."
 )
 _OFF = Text("No receipts are sent by mail.", "No se envían comprobantes por correo.")
+_NOTICES_ON = Text("You get notices by mail.", "Usted recibe los avisos por correo.")
+_NOTICES_OFF = Text("You get no notices by mail.", "Usted no recibe avisos por correo.")
 _ADDED = Text("The address gets no more mail.", "La dirección no recibe más correos.")
 _REMOVED = Text("The address may get mail again.", "La dirección puede recibir correos de nuevo.")
 _WAS_SO = Text("Nothing was changed: it was so already.", "No se cambió nada: ya estaba así.")
@@ -54,6 +57,7 @@ async def _page(
 ) -> Reply:
     choice = await visit.read(mail.choice_of)
     listed = await visit.read(mail.suppressed, limit=_SHOWN)
+    notices = await visit.read(notice_mails.last, visit.person.person.person_id)
     return visit.page(
         "company/mail.html",
         status,
@@ -65,6 +69,8 @@ async def _page(
         listed=listed,
         reasons=_REASONS,
         address=address,
+        notices=notices,
+        has_relay=visit.portal.relay is not None,
     )
 
 
@@ -123,6 +129,17 @@ async def allow(visit: Visit) -> Reply:
     return await visit.go(visit.at("mail"), _REMOVED if await visit.change(work) else _WAS_SO)
 
 
+async def switch_notices(visit: Visit) -> Reply:
+    """Switch the mails of notices to this owner on or off."""
+    on = visit.form.get("notices") == "yes"
+
+    async def work(conn: Conn) -> None:
+        await notice_mails.switch(conn, visit.tenant_id, visit.person.person.person_id, on=on)
+
+    await visit.change(work)
+    return await visit.go(visit.at("mail"), _NOTICES_ON if on else _NOTICES_OFF)
+
+
 async def resume(visit: Visit) -> Reply:
     """Show a form of an earlier session with its typed text; change nothing."""
     return await _page(visit, 403, typed=_typed(visit.form), problems={"": RESUMED})
@@ -145,6 +162,7 @@ def _number(text: str) -> int | None:
 PAGES = (
     Page("GET", "/companies/<int:company>/mail", Needs.READ, show),
     Page("POST", "/companies/<int:company>/mail", Needs.OWN, save, resume=resume),
+    Page("POST", "/companies/<int:company>/mail/notices", Needs.OWN, switch_notices),
     Page("POST", "/companies/<int:company>/mail/suppress", Needs.WRITE, suppress),
     Page("POST", "/companies/<int:company>/mail/allow", Needs.WRITE, allow),
 )

@@ -14,9 +14,11 @@ from fe.offload.pool import ApartFailed
 from fe.portal import receipt_words as words
 from fe.portal.csv_cells import CSV_TYPE, csv_file
 from fe.portal.page_types import Needs, Page
+from fe.portal.pages.paper import KINDS
 from fe.portal.printing import printer_of_many
 from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
+from fe.store.records import paper
 
 #: Seconds that a workbook waits for its turn in the pool.
 _PATIENCE = 20.0
@@ -45,6 +47,8 @@ async def show(visit: Visit) -> Reply:
         kind=_kind,
         words=words,
         number=_number,
+        papers=await visit.read(paper.of_days, visit.environment, month.first, month.last),
+        paper_kinds=KINDS,
     )
 
 
@@ -84,7 +88,7 @@ async def export_archive(visit: Visit) -> Reply:
     except ApiError as error:
         raise Refused(error.status, error.message) from None
     visit.until_sent.enter_context(visit.portal.archives.held(visit.tenant_id))
-    stream = written(visit.portal.db, visit.tenant_id, parts, printer, visit.language, folders=True)
+    stream = written(visit.portal.documents, visit.tenant_id, parts, printer, visit.language, folders=True)
     return visit.streamed(f"{visit.environment}-{month}.zip", "application/zip", stream)
 
 

@@ -50,7 +50,7 @@ from fe.portal.visit import Visit
 from fe.store.portal import receipt, receipts
 from fe.store.portal.receipt import ReceiptRecord
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
-from fe.store.records import sequences, submissions, tenants
+from fe.store.records import sequences, tenants
 from fe.store.records.catalogue import PRODUCTS
 from fe.store.records.submissions import Accepted
 
@@ -179,6 +179,15 @@ async def _switch_type(visit: Visit, entry: ReceiptEntry, form_id: str, wanted: 
     return await to_draft(visit, form_id, OpenDraft(ReceiptEntry.of_draft(layout(EcfType(wanted)), entry.draft())))
 
 
+async def _on_paper(visit: Visit, entry: ReceiptEntry, form_id: str, _: str) -> Reply:
+    """Keep the draft, and ask for the number that the receipt has on paper."""
+    await choices.complete(visit, entry)
+    convert_prices(entry)
+    compute_withheld(entry)
+    await drafts.save(visit, form_id, OpenDraft(entry))
+    return await visit.go(visit.within(f"contingency/paper/new/{entry.layout.type.value}/{form_id}"))
+
+
 async def _convert(visit: Visit, entry: ReceiptEntry, form_id: str, _: str) -> Reply:
     """Convert prices that were typed in another currency to pesos."""
     is_done = convert_prices(entry, typed_in_other=True)
@@ -200,6 +209,7 @@ _SWITCHES = {
     "save": _save,
     "total": _total,
     "convert": _convert,
+    "paper": _on_paper,
     "language": _switch_language,
     "environment": _switch_environment,
     "type": _switch_type,
@@ -395,9 +405,9 @@ async def source_of(visit: Visit, submission: str) -> tuple[ReceiptRecord, Docum
     record = await visit.read(receipt.one, wanted)
     if record is None:
         raise not_found()
-    original = await visit.read(submissions.original, record.submission_id)
+    documents = await visit.documents(record.submission_id)
     try:
-        return record, await trio.to_thread.run_sync(read, record.format, original)
+        return record, await trio.to_thread.run_sync(read, record.format, documents["original"])
     except (Malformed, NotADocument):
         raise not_found() from None
 

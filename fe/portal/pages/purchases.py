@@ -1,10 +1,22 @@
 """The 606 of a company's month: what each supplier's purchases are, and the file."""
 
+from collections import Counter
+
 from fe.accounts import purchases
 from fe.accounts.purchases import PurchaseLine, Purchases
-from fe.ecf.texts import LocalizedError, Text
+from fe.ecf.texts import Text
 from fe.month.period import YearMonth
-from fe.month.purchases import ISR_TYPES, KINDS, MOST_ROWS, PAYMENTS, Expense, Itbis
+from fe.month.purchases import (
+    ISR_TYPES,
+    KINDS,
+    LONGEST_CREDIT,
+    MOST_ROWS,
+    PAYMENTS,
+    BadExpense,
+    Expense,
+    Itbis,
+    check_expense,
+)
 from fe.portal.days import read_day
 from fe.portal.document_facts import name_shown
 from fe.portal.page_types import Needs, Page
@@ -16,7 +28,6 @@ from fe.store.records.expenses import PurchasePlace
 
 #: Purchases on a page.
 PAGE = 100
-_LONGEST_CREDIT = 365
 _ITBIS = {
     Itbis.ADVANCE: Text("To be deducted", "Por adelantar"),
     Itbis.COST: Text("Part of the cost", "Llevado al costo"),
@@ -25,11 +36,6 @@ _ITBIS = {
 _INCOMPLETE = Text(
     "The file is not complete yet: classify the purchases marked below.",
     "El archivo todavía no está completo: clasifique las compras marcadas.",
-)
-_NO_SUCH = Text("Choose one of the list.", "Elija una opción de la lista.")
-_NO_NUMBER = Text(
-    f"Days until payment are a number from 0 to {_LONGEST_CREDIT}.",
-    f"Los días hasta el pago son un número de 0 a {_LONGEST_CREDIT}.",
 )
 _KEPT = Text("Remembered.", "Guardado.")
 
@@ -47,10 +53,18 @@ def _show(visit: Visit, found: Purchases, problem: Text | None = None, status: i
         month=found.month,
         found=found,
         lines=lines[:PAGE],
+        to_ask=_to_ask(found),
         problem=problem,
         kinds=KINDS,
         name_shown=name_shown,
     )
+
+
+def _to_ask(found: Purchases) -> list[tuple[str, str, int]]:
+    """Suppliers whose purchases lack something, the most frequent first: id, name, and how many."""
+    lacking = Counter(line.purchase.supplier for line in found.incomplete)
+    names = {line.purchase.supplier: line.purchase.supplier_name for line in found.incomplete}
+    return [(one, name_shown(names[one]) or one, many) for one, many in lacking.most_common()]
 
 
 async def file(visit: Visit) -> Reply:
@@ -83,7 +97,7 @@ async def _form(visit: Visit, problem: Text | None, status: int) -> Reply:
         isr_types=ISR_TYPES,
         payments=PAYMENTS,
         itbis=_ITBIS,
-        longest=_LONGEST_CREDIT,
+        longest=LONGEST_CREDIT,
         name_shown=name_shown,
     )
 
@@ -94,7 +108,7 @@ async def put(visit: Visit) -> Reply:
     supplier = visit.params["supplier"]
     try:
         expense = _expense(visit, is_of_receipt=e_ncf is not None)
-    except LocalizedError as error:
+    except BadExpense as error:
         return await _form(visit, error.text, 400)
 
     async def keep(conn: Conn) -> None:
@@ -107,25 +121,16 @@ async def put(visit: Visit) -> Reply:
     return await visit.go(visit.within(f"months/{_month(visit)}/606"), _KEPT)
 
 
-class _NotChosen(LocalizedError):
-    """A field of the form that is none of its choices."""
-
-
 def _expense(visit: Visit, *, is_of_receipt: bool) -> Expense:
-    kind, isr_type, payment = (visit.form.get(name) for name in ("kind", "isr_type", "payment"))
-    itbis, days = visit.form.get("itbis"), visit.form.get("paid_after")
-    choices = ((kind, KINDS), (isr_type or "01", ISR_TYPES), (payment or "01", PAYMENTS))
-    if any(given not in known for given, known in choices) or itbis not in tuple(Itbis):
-        raise _NotChosen(_NO_SUCH)
-    if days and not (days.isascii() and days.isdigit() and int(days[:4]) <= _LONGEST_CREDIT):
-        raise _NotChosen(_NO_NUMBER)
-    return Expense(
-        kind,
-        isr_type or None,
-        payment or None,
-        int(days) if days and not is_of_receipt else None,
-        read_day(visit.form.get("paid_on")) if is_of_receipt else None,
-        Itbis(itbis),
+    days = visit.form.get("paid_after")
+    return check_expense(
+        kind=visit.form.get("kind"),
+        isr_type=visit.form.get("isr_type") or None,
+        payment=visit.form.get("payment") or None,
+        paid_after=None if not days else int(days[:4]) if days.isascii() and days.isdigit() else -1,
+        paid_on=read_day(visit.form.get("paid_on")),
+        itbis=visit.form.get("itbis"),
+        is_of_receipt=is_of_receipt,
     )
 
 

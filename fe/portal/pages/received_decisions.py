@@ -146,7 +146,7 @@ async def take_decision(
             await visit.note(conn, "received decided", str(record.received_id), None, shown)
         return decided
 
-    await visit.portal.submitting.require_own_name(new)
+    await visit.portal.submitting.require_permission(new)
     try:
         decided = await take_in(
             lambda: visit.change(take) if once else visit.portal.db.transact_for(visit.tenant_id, take)

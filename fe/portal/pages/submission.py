@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from fe.contingency import Milestones, latest
 from fe.ecf.catalogue import Root
 from fe.ecf.json_text import write_json
 from fe.ecf.qr_code import qr_code
@@ -23,7 +24,7 @@ from fe.portal import receipt_words as words
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
 from fe.portal.document_view import MAX_SHOWN_BYTES, marked, show_document
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.receipt_mail import mail_of
+from fe.portal.pages.receipt_mail import MailStanding, mail_of
 from fe.portal.printing import options_asked, pdf_reply
 from fe.portal.receipt_advice import VALID, AdvisedStep, advice_on, explained, fix_of, meaning_of, next_step
 from fe.portal.replies import Refused, Reply, not_found, redirect
@@ -35,7 +36,9 @@ from fe.store.portal import receipt as store
 from fe.store.portal.receipt import ReceiptRecord, Relative
 from fe.store.postgres.db import Conn
 from fe.store.queue import pauses
-from fe.store.records import counterparty, sequences, shared_receipts, submissions
+from fe.store.records import counterparty, modes, sequences, shared_receipts, submissions
+from fe.store.records.counterparty import HandingState, OtherSide
+from fe.store.records.mail import MailState
 from fe.store.records.submissions import Event
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord
@@ -75,12 +78,14 @@ async def show(visit: Visit) -> Reply:
     if receipt.environment is not visit.environment:
         return redirect(visit.at(f"{receipt.environment}/submissions/{receipt.submission_id}"))
     if receipt.status in (Status.QUEUED, Status.ERROR):  # like the API: 404 if it will not be sent
-        await visit.portal.db.confirm()
-    documents = await visit.read(store.documents, receipt.submission_id)
+        confirmed = await visit.portal.db.confirmed_for(visit.tenant_id, submissions.are_there, [receipt])
+        if not confirmed:
+            raise not_found()
+    documents = await visit.documents(receipt.submission_id)
     timeline = await visit.read(submissions.timeline, receipt.submission_id)
     other_side = await visit.read(counterparty.other_side, receipt.submission_id)
     kind = "signed" if "signed" in documents else "original"
-    is_xml = kind == "signed" or receipt.format == "xml"
+    is_xml = kind == "signed" or receipt.format != "structured"
     facts = facts_of(documents[kind], is_xml=is_xml)
     view = show_document(documents[kind], is_xml=is_xml)
     response = say_response(receipt.response, visit.language) or {}
@@ -88,6 +93,7 @@ async def show(visit: Visit) -> Reply:
     problems = _problems(receipt, response)
     modified, others = await _relatives(visit, receipt, facts)
     codes = _explained(receipt)
+    mailed = await mail_of(visit, receipt, facts)
     is_pending = not is_given_up and receipt.status in (Status.QUEUED, Status.PROCESSING)
     return visit.page(
         "company/submission.html",
@@ -111,7 +117,8 @@ async def show(visit: Visit) -> Reply:
         modified=modified,
         others=others,
         other_side=other_side,
-        mailed=await mail_of(visit, receipt, facts),
+        mailed=mailed,
+        happened=_happened(receipt, other_side, mailed),
         is_sharable=_is_sharable(visit, receipt),
         shared=await _shared(visit, receipt, facts),
         timeline=[_happening(event) for event in timeline],
@@ -124,6 +131,14 @@ async def show(visit: Visit) -> Reply:
         words=words,
         name_shown=name_shown,
     )
+
+
+def _happened(receipt: ReceiptRecord, other: OtherSide, mailed: MailStanding | None) -> Milestones:
+    """Derive the facts of the document: each apart from the others."""
+    handed = other.changed_at if other.state is HandingState.DELIVERED else None
+    sent = mailed.at if mailed is not None and mailed.badge is words.MAILS[MailState.SENT] else None
+    delivered = latest((handed, sent))
+    return Milestones(receipt.signed_at, receipt.first_answer_at, receipt.verdict_at, delivered, receipt.is_deferred)
 
 
 def _content(signed: bytes, visit: Visit) -> PrintedReceipt | None:
@@ -140,7 +155,7 @@ async def file(visit: Visit) -> Reply:
     """Give a document of a receipt, to the byte."""
     kind = visit.params["kind"]
     receipt = await _find(visit)
-    documents = await visit.read(store.documents, receipt.submission_id)
+    documents = await visit.documents(receipt.submission_id)
     if receipt.environment is not visit.environment or kind not in documents:
         raise not_found()
     is_json = kind == "original" and receipt.format != "xml"
@@ -155,10 +170,11 @@ async def printed(visit: Visit) -> Reply:
     receipt = await _find(visit)
     if receipt.environment is not visit.environment:
         raise not_found()
-    documents = await visit.read(store.documents, receipt.submission_id)
+    documents = await visit.documents(receipt.submission_id)
     if "signed" not in documents:
         raise Refused(409, say("not-signed-yet"))
-    options = standing_as(await options_asked(visit), receipt.status, receipt.environment, receipt.qr_code_url)
+    in_contingency = await modes.is_in_contingency(visit.portal.db, visit.tenant_id, receipt)
+    options = standing_as(await options_asked(visit), receipt, in_contingency=in_contingency)
     return await pdf_reply(visit, documents["signed"], options, receipt.e_ncf or "e-CF")
 
 

@@ -21,6 +21,7 @@ from fe.store.records.voidings import Voiding, VoidingState
 
 _KINDS = {of.prefix: name for of, name in words.TYPE_NAMES.items()}
 _RANGE = re.compile(r"(E[0-9]{12})-(E[0-9]{12})")
+_E_NCF = re.compile(r"E[0-9]{12}")
 _NUMBER = re.compile(r"[0-9]{1,10}")
 _STATES = {
     VoidingState.WAITING: ("soft", Text("Waiting for the DGII", "En espera de la DGII")),
@@ -56,12 +57,15 @@ async def show(visit: Visit) -> Reply:
 
 
 async def _show(visit: Visit, problem: Text | None = None, status: int = 200) -> Reply:
-    proposals = await visit.read_list(flow.propose, visit.environment)
+    before = _before(visit)
+    newest = await visit.read_list(flow.propose_newest, visit.environment, before)
     found = await visit.read_list(voidings.newest, visit.environment)
     return visit.page(
         "company/voidings.html",
         status,
-        proposals=proposals,
+        proposals=newest.found,
+        earlier=newest.earlier,
+        before=None if before is None else f"{before[0]}{before[1]:010d}",
         voidings=found,
         kinds=_KINDS,
         why=_WHY,
@@ -171,7 +175,8 @@ class _BadTicks(LocalizedError):
 
 async def _ticked(visit: Visit) -> Sequence[NumberRange]:
     """Read the ticked ranges, each perhaps narrowed by its two fields. Raises _BadTicks."""
-    proposals: list[Proposal] = await visit.read_list(flow.propose, visit.environment)
+    newest = await visit.read_list(flow.propose_newest, visit.environment, _before(visit))
+    proposals: Sequence[Proposal] = newest.found
     wanted = set(visit.form.every("range"))
     found = []
     for n, proposal in enumerate(proposals):
@@ -185,6 +190,12 @@ async def _ticked(visit: Visit) -> Sequence[NumberRange]:
     if not found:
         raise _BadTicks(_NOTHING)
     return found
+
+
+def _before(visit: Visit) -> tuple[str, int] | None:
+    """Read the number below which the page looks; None: from the newest on."""
+    text = visit.form.get("before") or visit.query.get("before", "")
+    return (text[:3], int(text[3:])) if _E_NCF.fullmatch(text) else None
 
 
 def _number(text: str, default: int) -> int:

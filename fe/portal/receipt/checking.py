@@ -99,7 +99,7 @@ class Issuing:
     async def admit(self, draft: Draft) -> NewSubmission:
         """Make the submission. Raises NotADocument, and ForbiddenIssuer."""
         new = await trio.to_thread.run_sync(admit, draft, self.tenant_id, self.environment, PORTAL_KEY, self.now)
-        await self.portal.submitting.require_own_name(new)
+        await self.portal.submitting.require_permission(new)
         return new
 
     async def issue(self, new: NewSubmission, http_request: str) -> Accepted:

@@ -48,6 +48,9 @@ def the_same_again(source: Document, wanted: EcfType, issuer: Mapping[str, Any])
             continue
         with suppress(NoPlace):  # in a list behind what the wanted type does not know
             put(made, path, value)
+    forms = made.get("Encabezado", {}).get("IdDoc", {}).get("TablaFormasPago", {}).get("FormaDePago", [])
+    if len(forms) == 1:
+        forms[0].pop("MontoPago", None)  # all that is due, of the new receipt too
     return made
 
 

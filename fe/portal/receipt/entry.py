@@ -16,13 +16,14 @@ from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.model import Element, Simple, ValueForm
 from fe.ecf.texts import Text
-from fe.portal.receipt.layout import Field, FormSection, Layout, Table
+from fe.portal.receipt.layout import PAYMENT, Field, FormSection, Layout, Table
 from fe.portal.receipt.paths import NoPlace, flatten, in_row, plain, put, steps_of
 from fe.portal.visit import Form
 
 #: The field for everything that has none of its own.
 MORE = "more"
 _TYPE = "Encabezado.IdDoc.TipoeCF"
+_PAY, _FORM = "pay", "pay.FormaPago"
 _PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?", re.ASCII)
 _AMOUNT = re.compile(
     r"(?:RD)?\$?\s*([+-]?[0-9]{1,3}(?:,[0-9]{3}){0,12}(?:\.[0-9]{1,40})?|[+-]?[0-9.]+)", re.ASCII | re.IGNORECASE
@@ -106,8 +107,19 @@ class ReceiptEntry:
             elif path != _TYPE and not entry._into_row(path, value):
                 more.append(_line(path, value))
         entry.more = "\n".join(more)
+        entry._join_payment()
         entry.keep_least()
         return entry
+
+    def _join_payment(self) -> None:
+        """Say terms and a single form of payment without an amount as one value, as `1-3`."""
+        rows = self.rows.get(_PAY, [])
+        payment = self.layout.payment
+        if payment is None or len(rows) != 1 or any(value for name, value in rows[0].items() if name != _FORM):
+            return
+        said = f"{self.values[payment.name]}-{rows[0][_FORM]}"
+        if said in {code.value for code in payment.codes}:
+            self.values[payment.name], self.rows[_PAY] = said, []
 
     @classmethod
     def of_draft(cls, layout: Layout, said: Mapping[str, Any]) -> "ReceiptEntry":
@@ -195,7 +207,12 @@ class ReceiptEntry:
         put(made, _TYPE, self.layout.type.value)
         self.unread = []
         for one in self.layout.fields:
-            _put_typed(made, one, one.path, self.values[one.name])
+            value = self.values[one.name]
+            if one.kind == "payment":
+                value, _, form = value.partition("-")
+                if form and not self.rows[_PAY]:
+                    put(made, f"{PAYMENT}[1].FormaPago", form)
+            _put_typed(made, one, one.path, value)
         for table in self.layout.tables:
             for number, row in enumerate(self.rows[table.key], 1):
                 there = f"{table.path}[{number}]"

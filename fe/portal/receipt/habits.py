@@ -6,14 +6,14 @@ from typing import Any
 from fe.catalogue.remembered import SALES
 from fe.ecf.catalogue import EcfType
 from fe.ecf.parse import Malformed, parse_json
-from fe.ecf.reading import rows, section, text
+from fe.ecf.reading import Fields, rows, section, text
 from fe.portal.receipt.entry import ReceiptEntry
-from fe.portal.receipt.layout import PRICES_INCLUDE_VAT, TAXED
+from fe.portal.receipt.layout import PAYMENT_TERMS, PRICES_INCLUDE_VAT, TAXED
 from fe.portal.visit import Visit
 from fe.store.portal import receipt
 
 #: Of receipts of the same type.
-_OF_TYPE = ("Encabezado.IdDoc.TipoPago", "Encabezado.IdDoc.TipoIngresos")
+_OF_TYPE = (PAYMENT_TERMS, "Encabezado.IdDoc.TipoIngresos")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,12 @@ async def habits_of(visit: Visit) -> Habits | None:
     return Habits(of, "" if as_user is None else str(as_user), payload, sequence or "")
 
 
+def payment_of(id_doc: Fields) -> str | None:
+    """Return how it was paid, as the form has it: terms, and the form of payment if there is one."""
+    terms, paid = text(id_doc, "TipoPago"), rows(id_doc, "TablaFormasPago", "FormaDePago")
+    return f"{terms}-{text(paid[0], 'FormaPago')}" if len(paid) == 1 else terms
+
+
 def begun(entry: ReceiptEntry, habits: Habits | None) -> ReceiptEntry:
     """Fill in a new form by habit: user, sequence, and how lines are priced where both are of one type or sales."""
     if habits is None:
@@ -49,7 +55,7 @@ def begun(entry: ReceiptEntry, habits: Habits | None) -> ReceiptEntry:
         return entry
     names = (PRICES_INCLUDE_VAT, *(_OF_TYPE if of is habits.type else ()))
     for one in entry.layout.fields:
-        value = text(id_doc, one.path.rpartition(".")[2])
+        value = payment_of(id_doc) if one.kind == "payment" else text(id_doc, one.path.rpartition(".")[2])
         if one.name in names and value in {code.value for code in one.codes}:
             entry.values[one.name] = value
     items = rows(habits.payload, "DetallesItems", "Item")

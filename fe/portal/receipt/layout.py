@@ -27,7 +27,8 @@ class Field:
     label: Text
     hint: Text
     required: bool
-    #: `text`, `number`, `date`, `choice`, `listed` (typed, with the codes offered) or `box` (ticked: 1).
+    #: `text`, `number`, `date`, `choice`, `listed` (typed, with the codes offered), `box` (ticked: 1) or `payment`:
+    #: TipoPago with one form of payment behind it, as `1-3`.
     kind: str
     codes: tuple[Code, ...]
     blank: Text
@@ -110,6 +111,11 @@ class Layout:
         return (section.table for section in self.sections if section.table is not None)
 
     @property
+    def payment(self) -> Field | None:
+        """The field for how it is paid, in types that take payments."""
+        return next((one for one in self.fields if one.kind == "payment"), None)
+
+    @property
     def lists(self) -> Mapping[str, tuple[Code, ...]]:
         """The lists that fields offer, by the name of the element's simple type."""
         asked = [*self.fields, *(one for table in self.tables for one in table.fields)]
@@ -122,12 +128,34 @@ def list_id(of: Field) -> str:
 
 
 _ITEM = "DetallesItems.Item"
-_PAYMENT = "Encabezado.IdDoc.TablaFormasPago.FormaDePago"
+PAYMENT_TERMS = "Encabezado.IdDoc.TipoPago"
+PAYMENT = "Encabezado.IdDoc.TablaFormasPago.FormaDePago"
 _ADJUSTMENT = "DescuentosORecargos.DescuentoORecargo"
 _EXPORTS = (EcfType.EXPORTS,)
 #: Types in whose receipts the other side sells: the format names the supplier as Comprador, and taxes are withheld.
 WITHHOLDING = (EcfType.PURCHASES, EcfType.PAYMENTS_ABROAD)
 
+#: How most sales are paid, as buttons.
+QUICK_PAYMENTS = (
+    Code("1-1", "Cash", "Efectivo"),
+    Code("1-3", "Card", "Tarjeta"),
+    Code("1-2", "Transfer or cheque", "Transferencia o cheque"),
+    Code("2-4", "On credit", "A crédito"),
+)
+#: Consumers alone pay so.
+_VOUCHERS = "1-5"
+NOT_STATED = "1"
+_OTHER_PAYMENTS = (
+    Code("1-5", "Vouchers or gift certificates", "Bonos o certificados de regalo"),
+    Code("1-6", "Barter", "Permuta"),
+    Code("1-7", "Credit note", "Nota de crédito"),
+    Code("1-8", "Another", "Otra"),
+    Code("3", "Free of charge", "Gratuito"),
+    Code("2", "On credit, form not stated", "A crédito, sin forma indicada"),
+    Code(NOT_STATED, "Several, or not stated", "Varias, o sin indicar"),
+)
+#: Those that are no buttons; `2` is shown where a receipt has it already.
+OFFERED_PAYMENTS = frozenset(one.value for one in _OTHER_PAYMENTS) - {"2"}
 #: The day of issue; empty: today.
 ISSUE_DATE = "Encabezado.Emisor.FechaEmision"
 PRICES_INCLUDE_VAT = "Encabezado.IdDoc.IndicadorMontoGravado"
@@ -202,17 +230,22 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
     yield FormSection(
         "lines", Text("Lines", "Líneas"), tuple(replace(one, kind="box") for one in included), lines, True
     )
+    payment = fields("Encabezado.IdDoc", "TipoPago", "FechaLimitePago", TipoPago="1")
+    in_form = PAYMENT in known
+    if in_form:
+        offered = (*QUICK_PAYMENTS, *_OTHER_PAYMENTS)
+        codes = tuple(one for one in offered if one.value != _VOUCHERS or of is EcfType.CONSUMER)
+        payment = tuple(
+            replace(one, kind="payment", codes=codes) if one.path == PAYMENT_TERMS else one for one in payment
+        )
+        yield FormSection("payment", Text("Payment", "Pago"), payment, first=True)
     yield FormSection(
         "receipt",
         Text("The receipt", "El comprobante"),
         (
             *fields("Encabezado.Emisor", "FechaEmision"),
-            *fields(
-                "Encabezado.IdDoc",
-                *("TipoPago", "FechaLimitePago", "TerminoPago", "TipoIngresos", "IndicadorNotaCredito"),
-                TipoIngresos="01",
-                TipoPago="1",
-            ),
+            *(() if in_form else payment),
+            *fields("Encabezado.IdDoc", "TerminoPago", "TipoIngresos", "IndicadorNotaCredito", TipoIngresos="01"),
         ),
     )
     yield FormSection("buyer-more", party, tuple(one for one in buyer if one not in named))
@@ -222,7 +255,7 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
         (),
         _table(
             "pay",
-            _PAYMENT,
+            PAYMENT,
             Text("Payment", "Pago"),
             Text("Add payment", "Agregar pago"),
             ("FormaPago", "MontoPago"),

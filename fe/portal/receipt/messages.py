@@ -1,5 +1,6 @@
 """Messages of the pages of new receipts (messages.toml)."""
 
+from datetime import date
 from decimal import Decimal
 
 from fe.ecf.data_files import toml_file
@@ -17,6 +18,13 @@ def no_number(reason: str, prefix: str) -> Text:
     """Say why no number can be drawn, and what to do first; `reason` is that of NoNumber."""
     key = f"no-number-{reason.replace(' ', '-')}"
     return say(key if key in MESSAGES else "no-number-none", prefix=prefix)
+
+
+def next_number(e_ncf: str, last_day: date | None) -> Text:
+    """Say which number comes next, and until when it is valid."""
+    if last_day is None:
+        return say("next-number", number=e_ncf)
+    return say("next-number-until", number=e_ncf, day=f"{last_day:%d-%m-%Y}")
 
 
 def issued(e_ncf: str | None, change: Decimal | None, remark: Text | None) -> Text:

@@ -12,7 +12,9 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.field_help import help_of
 from fe.ecf.money import number
+from fe.ecf.paper import TYPES
 from fe.ecf.problems import Problem
+from fe.ecf.schema.model import Code
 from fe.ecf.texts import Text
 from fe.ecf.totals import SHAPES
 from fe.http.pages.papers import PAPERS, Paper
@@ -23,14 +25,24 @@ from fe.portal.receipt.checking import CheckedReceipt
 from fe.portal.receipt.choices import Choice
 from fe.portal.receipt.entry import MORE, ReceiptEntry
 from fe.portal.receipt.labels import label, of_supplier, plainly
-from fe.portal.receipt.layout import ISSUE_DATE, WITHHOLDING, FormSection, Table, list_id
-from fe.portal.receipt.messages import MESSAGES, no_number
+from fe.portal.receipt.layout import (
+    ISSUE_DATE,
+    NOT_STATED,
+    OFFERED_PAYMENTS,
+    PAYMENT_TERMS,
+    QUICK_PAYMENTS,
+    WITHHOLDING,
+    FormSection,
+    Table,
+    list_id,
+)
+from fe.portal.receipt.messages import MESSAGES, next_number, no_number
 from fe.portal.receipt.notices import NUMBER, USER
 from fe.portal.receipt.paths import plain
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.records import sequences, tenants
+from fe.store.records import paper, sequences, tenants
 from fe.store.records.sequences import Sequence
 from fe.store.records.tenants import User
 
@@ -74,10 +86,11 @@ async def show_form(
     of = entry.layout.type
     sequence: Sequence | None = None
     of_type: list[Sequence] = []
+    next_numbers: dict[str, Text] = {}
     users: list[User] = []
-    reason: str | None = None
     buttons: list[Choice] = []
     offered: dict[str, list[Choice]] = {}
+    on_paper = False
     try:
         of_type = [one for one in await visit.read(sequences.listed, visit.environment) if one.prefix == of.prefix]
         if checked is None and message is None and entry.sequence not in [one.name for one in of_type]:
@@ -86,6 +99,10 @@ async def show_form(
         user = UserId(UUID(entry.as_user)) if entry.as_user else None
         sequence = sequences.drawn_from(of_type, entry.sequence, user_id=user)
         reason = why_none(sequence, visit)
+        next_numbers = {
+            one.name: _next_number(sequences.drawn_from(of_type, one.name, user_id=user), visit) for one in of_type
+        }
+        on_paper = any(TYPES[one.prefix] is of for one in await visit.read(paper.ranges, visit.environment))
         if of in choices.OFFERED:
             offered["customer"] = await choices.customers(visit, "", choices.LISTED)
             offered["product"] = await choices.products(visit, "", choices.LISTED)
@@ -108,20 +125,23 @@ async def show_form(
         form_id=form_id,
         action=visit.within(f"new/{of.value}"),
         agreed=digest(entry.payload()) if checked and not checked.fatal and not entry.unread else None,
-        sequence=sequence,
         of_type=of_type,
         no_number=missing,
+        next_numbers=next_numbers,
         users=users,
         checked=checked,
         wrong=wrong,
         wrong_in=partial(_wrong_in, wrong),
+        other_payments=_other_payments(entry),
         options_open=any(_is_filled(entry, wrong, one) for one in entry.layout.sections if not one.first)
+        or _is_paid_otherwise(entry)
         or bool(entry.as_user or entry.more or wrong.keys() & {MORE, USER})
         or any(one.field == MORE for one in entry.unread),
         kept_words=_kept_words,
         today=local(visit.now).date().isoformat(),
         issue_date=ISSUE_DATE,
         buttons=buttons,
+        on_paper=on_paper,
         offered=offered,
         percents=withholding.OFFERED if of in WITHHOLDING else {},
         takes_cash=of in _TAKES_CASH,
@@ -147,6 +167,29 @@ def vat_of(of: EcfType) -> dict[str, object]:
 
 def _is_filled(entry: ReceiptEntry, wrong: Mapping[str, object], section: FormSection) -> bool:
     return entry.says(section) or any(one.name in wrong for one in section.fields)
+
+
+def _next_number(sequence: Sequence | None, visit: Visit) -> Text:
+    reason = why_none(sequence, visit)
+    if sequence is None or reason is not None:
+        return no_number(reason or "none", "" if sequence is None else sequence.label)
+    number = f"{sequence.prefix}{sequence.current_number:010}"
+    return next_number(number, sequence.last_day)
+
+
+def _other_payments(entry: ReceiptEntry) -> list[Code]:
+    """Ways of payment that are no buttons, and the one that the receipt has if it is offered to none."""
+    if entry.layout.payment is None:
+        return []
+    value = entry.values[PAYMENT_TERMS]
+    codes = entry.layout.payment.codes
+    odd = [] if not value or value in {code.value for code in codes} else [Code(value, value, value)]
+    return [*(code for code in codes[len(QUICK_PAYMENTS) :] if code.value in (value, *OFFERED_PAYMENTS)), *odd]
+
+
+def _is_paid_otherwise(entry: ReceiptEntry) -> bool:
+    others = {code.value for code in _other_payments(entry)} - {NOT_STATED}
+    return entry.values.get(PAYMENT_TERMS) in others
 
 
 def _wrong_in(wrong: Mapping[str, object], row: int) -> set[str]:

@@ -191,3 +191,22 @@ document.querySelector("[data-switch]")?.addEventListener("click", (event) => {
   event.preventDefault();
   choose(event.currentTarget);
 });
+
+// A list of municipalities offers those of the chosen province; one that is chosen first says its province.
+for (const province of document.querySelectorAll("select[name=Provincia], select[name=province]")) {
+  const places = province.form.querySelector("select[name=Municipio], select[name=municipality]");
+  if (!places) continue;
+  const filter = () => {
+    const wanted = province.value ? province.selectedOptions[0].textContent.trim() : "";
+    for (const group of places.querySelectorAll("optgroup")) group.hidden = group.disabled = wanted !== "" && group.label !== wanted;
+    if (places.selectedOptions[0]?.parentElement.disabled) places.value = "";
+  };
+  province.addEventListener("change", filter);
+  places.addEventListener("change", () => {
+    const { label } = places.selectedOptions[0].parentElement;
+    const named = [...province.options].find((one) => one.textContent.trim() === label);
+    if (!province.value && named) province.value = named.value;
+    filter();
+  });
+  filter();
+}

@@ -344,6 +344,7 @@ function showAmount(units) {
     waiting = setTimeout(keep, 1500);
   };
   form.addEventListener("input", changed);
+  form.elements.sequence?.addEventListener("change", ({ target }) => put("[data-next]", target.selectedOptions?.[0]?.dataset.next));
   form.addEventListener("submit", () => { clearTimeout(waiting); waiting = 0; });
   document.addEventListener("visibilitychange", () => { if (document.hidden && waiting) keep(); });
   reckon();

@@ -29,4 +29,8 @@ DISTRIBUTED = (
     "approvals",
     "customers",
     "products",
+    "archive_chains",
+    "archive_packages",
+    "archive_items",
+    "archive_places",
 )

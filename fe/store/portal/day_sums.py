@@ -11,6 +11,7 @@ from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.records.month_sums import oldest_of
 from fe.store.records.sequences import Sequence as NumberSequence
 
 
@@ -45,7 +46,8 @@ _PAID = ", ".join(f"coalesce(sum((s.amounts ->> 'paid{form}')::numeric), 0)" for
 _PAID_RECEIPTS = ", ".join(f"count(s.amounts ->> 'paid{form}')" for form in PAID)
 _ANY = ", ".join(f"'paid{form}'" for form in PAID)
 _WITHOUT_FORM = f"(s.amounts IS NULL OR NOT s.amounts ?| ARRAY[{_ANY}]) AND s.total <> 0"
-_OF_DAY = """x.environment = %(environment)s AND x.issued_on = %(day)s
+# The id leaves out months before: a receipt is not issued after the day on which it was submitted.
+_OF_DAY = """x.environment = %(environment)s AND x.issued_on = %(day)s AND x.submission_id >= %(oldest)s
            AND x.root IN ('ECF', 'RFCE') AND x.total IS NOT NULL AND x.itbis IS NOT NULL AND x.ecf_type IS NOT NULL
            AND x.e_ncf IS NOT NULL"""
 _PARTS = f"""
@@ -71,6 +73,7 @@ async def parts(
         "tenant": tenant_id,
         "environment": environment,
         "day": day,
+        "oldest": oldest_of(day),
         "labels": [one.label for one in ranges],
         "firsts": [f"{one.prefix}{one.min_number:010}" for one in ranges],
         "lasts": [f"{one.prefix}{one.max_number:010}" for one in ranges],
@@ -108,6 +111,7 @@ async def lines(
 ) -> Sequence[DayLine]:
     """List the receipts of a day in these states, in the order in which they came, MOST_LISTED at most."""
     cursor = conn.cursor(row_factory=record_row(DayLine))
-    values = {"tenant": tenant_id, "environment": environment, "day": day, "states": list(states)}
+    values = {"tenant": tenant_id, "environment": environment, "day": day, "oldest": oldest_of(day)}
+    values["states"] = list(states)
     await cursor.execute(_LINES, values)
     return await cursor.fetchall()

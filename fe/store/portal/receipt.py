@@ -11,6 +11,7 @@ from fe.identifiers import CertificateId, ClientRequestId, PersonId, SubmissionI
 from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.records.modes import IS_DEFERRED
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +41,21 @@ class ReceiptRecord:
     submitted_at: datetime
     updated_at: datetime
     warnings: list[dict[str, Any]] | None
+    first_answer_at: datetime | None = None
+    verdict_at: datetime | None = None
+    #: As in store/records/submissions.py.
+    is_deferred: bool = False
 
 
 #: How far the clocks of two processes are apart at most.
 _CLOCKS_DIFFER = timedelta(minutes=5)
 
-_ONE = """
+_ONE = f"""
     SELECT s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.as_user,
            s.as_user_id, s.certificate_id, s.format, s.track_id, s.client_request_id, s.security_code, s.qr_code_url,
-           s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at,
+           s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.first_answer_at,
+           s.verdict_at,
+           {IS_DEFERRED},
            (SELECT e.detail -> 'problems'
               FROM submission_events AS e
              WHERE e.tenant_id = %(tenant)s AND e.submission_id = %(submission)s AND e.kind = 'remarked'
@@ -64,20 +71,6 @@ async def one(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> R
     cursor = conn.cursor(row_factory=record_row(ReceiptRecord))
     await cursor.execute(_ONE, {"tenant": tenant_id, "submission": submission_id})
     return await cursor.fetchone()
-
-
-_DOCUMENTS = """
-    SELECT kind, content
-      FROM submission_documents
-     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s
-"""
-
-
-async def documents(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> dict[str, bytes]:
-    """Fetch its documents by kind: `original`, once it is signed `signed`, and `sent` where that is another one."""
-    values = {"tenant": tenant_id, "submission": submission_id}
-    cursor = await conn.execute(_DOCUMENTS, values, binary=True)
-    return {kind: bytes(content) for kind, content in await cursor.fetchall()}
 
 
 @dataclass(frozen=True, slots=True)

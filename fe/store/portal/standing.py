@@ -93,18 +93,6 @@ async def accepted_in(conn: Conn, tenant_id: TenantId) -> set[Environment]:
     return {Environment(row[0]) for row in await cursor.fetchall()}
 
 
-_SENDING = """
-    SELECT EXISTS (SELECT 1 FROM circuits AS c WHERE c.environment = %(environment)s AND c.is_open)
-"""
-
-
-async def is_authority_away(conn: Conn, tenant_id: TenantId, environment: Environment) -> bool:
-    """Tell whether a host of the authority does not answer in an environment."""
-    cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_SENDING, {"tenant": tenant_id, "environment": environment})
-    return bool(await cursor.fetchone())
-
-
 _SEEN_AT = "SELECT seen_at FROM portal_troubles_seen WHERE tenant_id = %(tenant)s AND person_id = %(person)s"
 
 
@@ -113,6 +101,42 @@ async def troubles_seen_at(conn: Conn, tenant_id: TenantId, person_id: PersonId)
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(_SEEN_AT, {"tenant": tenant_id, "person": person_id})
     return await cursor.fetchone()
+
+
+# Each as the first of its key: for EXISTS the planner may read all rows of other tenants, where this one has none.
+_KEPT = """
+    SELECT (SELECT t.seen_at FROM portal_troubles_seen AS t
+             WHERE t.tenant_id = %(tenant)s AND t.person_id = %(person)s) AS seen_at,
+           (SELECT r.received_id FROM received AS r
+             WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
+             ORDER BY r.received_id DESC LIMIT 1) IS NOT NULL AS has_received,
+           (SELECT w.endpoint_id FROM webhook_endpoints AS w
+             WHERE w.tenant_id = %(tenant)s ORDER BY w.endpoint_id LIMIT 1) IS NOT NULL AS has_endpoints,
+           (SELECT c.recurring_id FROM recurring_receipts AS c
+             WHERE c.tenant_id = %(tenant)s ORDER BY c.recurring_id LIMIT 1) IS NOT NULL AS has_recurring,
+           (SELECT p.ncf FROM paper_receipts AS p
+             WHERE p.tenant_id = %(tenant)s ORDER BY p.environment, p.ncf LIMIT 1) IS NOT NULL AS has_papers
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRecords:
+    """Which records a company has: the others are not asked for. `seen_at` is as `troubles_seen_at` returns it."""
+
+    seen_at: datetime | None
+    has_received: bool
+    has_endpoints: bool
+    has_recurring: bool
+    has_papers: bool
+
+
+async def kept(conn: Conn, tenant_id: TenantId, person_id: PersonId, environment: Environment) -> KeptRecords:
+    """Tell which records a company has, received ones in an environment, and what a person has seen of it."""
+    cursor = conn.cursor(row_factory=record_row(KeptRecords))
+    await cursor.execute(_KEPT, {"tenant": tenant_id, "person": person_id, "environment": environment})
+    found = await cursor.fetchone()
+    assert found is not None
+    return found
 
 
 _SEE = """

@@ -166,11 +166,31 @@ class Database:
 
         Call it before an answer that reports stored state as done and that has written nothing itself: the state may
         be a commit whose wait for the standby was cancelled. Costs one commit. Raises DatabaseUnavailable, after at
-        most CONFIRM_SECONDS. On a cluster it waits for the coordinator's standby.
+        most CONFIRM_SECONDS. On a cluster it waits for the coordinator's standby. It speaks for the server that is
+        there now: what an acknowledgement rests on is read by `confirmed_for`, as another may have taken over since.
         """
         with trio.move_on_after(CONFIRM_SECONDS):
             await self.run(_confirm)
             return
+        raise DatabaseUnavailable(_NOT_CONFIRMED)
+
+    async def confirmed_for(
+        self,
+        tenant_id: TenantId,
+        work: Callable[Concatenate[Conn, TenantId, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run `work(conn, tenant_id, ...)` in one transaction, which ends when the standby has what it read.
+
+        As `run_for` otherwise. Raises DatabaseUnavailable, after at most CONFIRM_SECONDS.
+        """
+
+        async def named(conn: Conn) -> T:
+            return await work(conn, tenant_id, *args, **kwargs)
+
+        with trio.move_on_after(CONFIRM_SECONDS):
+            return await self.transact_for(tenant_id, named)
         raise DatabaseUnavailable(_NOT_CONFIRMED)
 
     async def transact(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import psycopg
@@ -159,8 +159,12 @@ def require_none_pending(applied: Sequence[Applied], files: Sequence[Migration])
 
 
 def functions_of(files: Sequence[Migration]) -> FunctionSet:
-    """Read the functions that belong to these migrations."""
-    return function_set(files[-1].number if files else 0)
+    """Return the functions that belong to these migrations."""
+    return _functions_at(files[-1].number if files else 0)
+
+
+#: A process reads the files once.
+_functions_at = cache(function_set)
 
 
 #: Raised where the migrations are applied and the functions of this release are not.

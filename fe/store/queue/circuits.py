@@ -35,13 +35,19 @@ async def everything(conn: Conn) -> list[Circuit]:
     return await cursor.fetchall()
 
 
+# With the outage that pages, events and legends tell of.
 _OPEN = """
-    INSERT INTO circuits AS c (environment, host, is_open, since, reason, probe_at)
-    VALUES (%(environment)s, %(host)s, true, clock_timestamp(), %(reason)s, clock_timestamp() + %(probe_in)s)
-    ON CONFLICT (environment, host) DO UPDATE
-       SET is_open = true, since = EXCLUDED.since, reason = EXCLUDED.reason, probe_at = EXCLUDED.probe_at,
-           failed_probes = 0
-     WHERE NOT c.is_open
+    WITH opened AS (
+        INSERT INTO circuits AS c (environment, host, is_open, since, reason, probe_at)
+        VALUES (%(environment)s, %(host)s, true, clock_timestamp(), %(reason)s, clock_timestamp() + %(probe_in)s)
+        ON CONFLICT (environment, host) DO UPDATE
+           SET is_open = true, since = EXCLUDED.since, reason = EXCLUDED.reason, probe_at = EXCLUDED.probe_at,
+               failed_probes = 0
+         WHERE NOT c.is_open
+        RETURNING c.environment, c.host, c.since, c.reason
+    )
+    INSERT INTO authority_outages (environment, host, began_at, reason)
+    SELECT o.environment, o.host, o.since, o.reason FROM opened AS o
 """
 
 
@@ -68,15 +74,41 @@ async def claim_probe(conn: Conn, environment: str, host: str, hold: timedelta) 
 
 
 _CLOSE = """
-    UPDATE circuits
-       SET is_open = false, since = clock_timestamp(), reason = '', failed_probes = 0
-     WHERE environment = %(environment)s AND host = %(host)s AND is_open
+    WITH closed AS (
+        UPDATE circuits
+           SET is_open = false, since = clock_timestamp(), reason = '', failed_probes = 0
+         WHERE environment = %(environment)s AND host = %(host)s AND is_open
+        RETURNING environment, host, since
+    )
+    UPDATE authority_outages AS o
+       SET ended_at = greatest(c.since, o.began_at)
+      FROM closed AS c
+     WHERE o.environment = c.environment AND o.host = c.host AND o.ended_at IS NULL
+"""
+
+
+_SINCE = "SELECT c.since FROM circuits AS c WHERE c.environment = %(environment)s AND c.host = %(host)s AND c.is_open"
+
+# Rows that were tried before it opened. Untried ones are due since they were signed, so these go before them: due since
+# they were signed, too. A backlog of days is not read: what was tried then is due within the longest wait of a retry.
+_DUE_SINCE_SIGNED = """
+    UPDATE outbox AS o
+       SET run_at = o.entered_at
+     WHERE o.stage = ANY (ARRAY['send', 'reconcile']) AND o.environment = %(environment)s AND o.host = %(host)s
+       AND o.run_at >= %(since)s - interval '10 minutes' AND o.run_at < %(since)s + interval '1 hour'
+       AND o.run_at < 'infinity' AND o.epoch >= 0
+       AND o.holder IS NULL AND o.attempt > 0
 """
 
 
 async def close_circuit(conn: Conn, environment: str, host: str) -> None:
-    """Close a circuit: the host answered a probe."""
-    await conn.execute(_CLOSE, {"environment": environment, "host": host})
+    """Close a circuit: the host answered a probe. Rows that wait for it are due in the order of signing."""
+    lane = {"environment": environment, "host": host}
+    since = await (await conn.execute(_SINCE, lane)).fetchone()
+    if since is None:
+        return
+    await conn.execute(_DUE_SINCE_SIGNED, {**lane, "since": since[0]})  # before the first of them is claimed
+    await conn.execute(_CLOSE, lane)
 
 
 _PROBE_FAILED = """

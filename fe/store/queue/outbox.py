@@ -9,13 +9,13 @@ import psycopg
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
-from fe.identifiers import SubmissionId, TenantId, TrackId
+from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.arrays import Array, booleans, int8s, intervals, jsonbs, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.engine import Calling
 from fe.store.queue.inputs import StepInput
-from fe.store.queue.tables import QueueTable
+from fe.store.queue.tables import QueueRow, QueueTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +37,10 @@ class OutboxLane:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """A claimed row. `attempt` counts this try; `epoch` is the fencing token every booking must show."""
+class Work(QueueRow[OutboxLane, SubmissionId]):
+    """A claimed row of the outbox."""
 
     stage: Stage
-    lane: OutboxLane
-    tenant_id: TenantId
-    subject: SubmissionId
-    attempt: int
-    epoch: int
-    crash_count: int
-    #: For how long it had been in this stage when it was claimed, by the database's clock.
-    waited: timedelta
-    last_error: str | None
     #: The input of its step; None if the claim did not bring it.
     input: StepInput | None = None
     #: The context of its trace, where it is traced and the claim asked for it.

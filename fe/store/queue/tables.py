@@ -37,7 +37,24 @@ class TableLane(Protocol):
 
 
 L = TypeVar("L", bound=TableLane)
+S = TypeVar("S")
 W = TypeVar("W")
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow(Generic[L, S]):
+    """A claimed row. `attempt` counts this try; `epoch` is the fencing token every booking must show."""
+
+    stage: str
+    lane: L
+    tenant_id: TenantId
+    subject: S
+    attempt: int
+    epoch: int
+    crash_count: int
+    #: For how long it had been in this stage when it was claimed, by the database's clock.
+    waited: timedelta
+    last_error: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 
 CHANNEL = "fe_due"
+#: Words for work that is no stage's: a run of the certification starts, and a person asks for an act of it.
+RUNS, ACTS = "certification", "certification-act"
 THROTTLE = 0.01
 HELP_THROTTLE = 0.2
 
@@ -154,6 +156,23 @@ class Wakeups:
                 _log.warning("a wake-up was not sent", error=error)  # the others find the work by polling
             # From its start: one that took this long has gathered what came meanwhile.
             await trio.sleep_until(began + (HELP_THROTTLE if stages <= self._worked_on else THROTTLE))
+
+
+async def any_of(*events: trio.Event) -> None:
+    """Wait until one of these events is set."""
+    async with trio.open_nursery() as nursery:
+
+        async def wait(event: trio.Event) -> None:
+            await event.wait()
+            nursery.cancel_scope.cancel()
+
+        for event in events:
+            nursery.start_soon(wait, event)
+
+
+async def notify_after(conn: Conn, word: str) -> None:
+    """Notify all processes when the transaction of `conn` commits; for rare work, as commits wait for each other."""
+    await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, word))
 
 
 async def _notify(conn: Conn, words: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from fe.identifiers import TenantId
 from fe.store.postgres.arrays import blobs, booleans, int4s, int8s, intervals, moments, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.queue.host_lanes import AllHosts, HostLanes
-from fe.store.queue.tables import QueueTable
+from fe.store.queue.tables import QueueRow, QueueTable
 
 #: The stages; no other table has one of these names.
 DELIVER: Final = "webhook"
@@ -29,18 +29,9 @@ _FAILING: LiteralString = (
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookWork:
+class WebhookWork(QueueRow[AllHosts, UUID]):
     """A claimed row of either table. Of a delivery the subject is its id, and the host its endpoint's."""
 
-    stage: str
-    lane: AllHosts
-    tenant_id: TenantId
-    subject: UUID
-    attempt: int
-    epoch: int
-    crash_count: int
-    waited: timedelta
-    last_error: str | None
     environment: str = ""
     host: str = ""
 

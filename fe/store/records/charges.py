@@ -13,7 +13,7 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost
-from fe.store.queue.tables import QueueTable
+from fe.store.queue.tables import QueueRow, QueueTable
 
 #: The stage of a charge.
 STAGE: Final = "charge"
@@ -37,22 +37,8 @@ class ChargeLane:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class ChargeWork:
-    """A claimed charge."""
-
-    stage: str
-    lane: ChargeLane
-    tenant_id: TenantId
-    subject: UUID
-    attempt: int
-    epoch: int
-    crash_count: int
-    waited: timedelta
-    last_error: str | None
-
-
-CHARGES: QueueTable[ChargeLane, ChargeWork] = QueueTable("billing_charges", ChargeWork)
+ChargeWork = QueueRow[ChargeLane, UUID]
+CHARGES: QueueTable[ChargeLane, ChargeWork] = QueueTable("billing_charges", QueueRow)
 
 
 @dataclass(frozen=True, slots=True)

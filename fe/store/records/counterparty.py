@@ -18,7 +18,7 @@ from fe.store.postgres.rows import record_row
 from fe.store.queue.audit import OperatorAction, record
 from fe.store.queue.host_lanes import AllHosts, HostLanes
 from fe.store.queue.outbox import OutboxLane
-from fe.store.queue.tables import QueueTable
+from fe.store.queue.tables import QueueRow, QueueTable
 
 
 class HandingKind(StrEnum):
@@ -64,18 +64,10 @@ class SendOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class HandingWork:
+class HandingWork(QueueRow[OutboxLane | AllHosts, SubmissionId]):
     """A claimed row (docs/reference/queue-table.md). `host`: the authority's in `address`, then the counterparty's."""
 
     stage: HandingStage
-    lane: OutboxLane | AllHosts
-    tenant_id: TenantId
-    subject: SubmissionId
-    attempt: int
-    epoch: int
-    crash_count: int
-    waited: timedelta
-    last_error: str | None
     environment: Environment
     host: str
 

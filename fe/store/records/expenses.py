@@ -137,15 +137,11 @@ _OWN = f"""
     SELECT s.submission_id AS document_id, s.issued_on, coalesce(s.buyer_rnc, '') AS supplier,
            coalesce(s.buyer_name, '') AS supplier_name, s.ecf_type, s.e_ncf, true AS is_answered,
            NULL::jsonb AS facts, d.content AS document
-      FROM unnest(ARRAY['41', '43', '47']) AS t (code)
-     CROSS JOIN LATERAL (
-        SELECT x.* FROM submissions AS x
-         WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s AND x.ecf_type = t.code
-           AND x.submission_id >= %(since)s
-        OFFSET 0) AS s
+      FROM submissions AS s
       JOIN submission_documents AS d
         ON d.tenant_id = %(tenant)s AND d.submission_id = s.submission_id AND d.kind = 'signed'
-     WHERE s.status IN ('Aceptado', 'Aceptado Condicional') AND s.issued_on <= %(last)s
+     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.ecf_type IN ('41', '43', '47')
+       AND s.submission_id >= %(since)s AND s.status IN ('Aceptado', 'Aceptado Condicional') AND s.issued_on <= %(last)s
        AND (s.issued_on, s.submission_id) > (%(after_day)s, %(after_id)s)
        AND (%(supplier)s::text IS NULL OR coalesce(s.buyer_rnc, %(own)s) = %(supplier)s)
      ORDER BY s.issued_on, s.submission_id

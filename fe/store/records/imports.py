@@ -55,6 +55,7 @@ class NewReceipt:
     key: str
     is_own_key: bool
     rows: Sequence[int]
+    #: The key of the sequence that gives the number; None: of none.
     prefix: str | None
     payload: bytes
     misread: Sequence[StoredFault]
@@ -140,6 +141,7 @@ class OpenReceipt:
     file_rows: Sequence[int]
     payload: bytes
     misread: Sequence[StoredFault]
+    sequence: str | None
 
 
 _FILE = """
@@ -249,11 +251,11 @@ _COLUMNS = """
                      GROUP BY coalesce(r.outcome, '')) AS c) AS n ON true
       LEFT JOIN LATERAL (
             SELECT jsonb_agg(jsonb_build_array(c.prefix, c.number, c.total::text) ORDER BY c.prefix) AS types
-              FROM (SELECT r.prefix, count(*) AS number, coalesce(sum(r.total), 0) AS total
+              FROM (SELECT left(r.prefix, 3) AS prefix, count(*) AS number, coalesce(sum(r.total), 0) AS total
                       FROM import_receipts AS r
                      WHERE r.tenant_id = i.tenant_id AND r.import_id = i.import_id AND r.prefix IS NOT NULL
                        AND r.outcome IN ('valid', 'failed', 'issued')
-                     GROUP BY r.prefix) AS c) AS y ON true
+                     GROUP BY left(r.prefix, 3)) AS c) AS y ON true
 """
 # The places of an import are 0, 1, 2 and so on: the last one counts its receipts.
 _NEWEST = f"""
@@ -349,7 +351,7 @@ _HOLD = """
      WHERE i.tenant_id = %(tenant)s AND i.import_id = %(id)s AND (%(again)s OR i.held_until < clock_timestamp())
 """
 _OPEN = """
-    SELECT r.place, r.key, r.file_rows, r.payload, r.misread
+    SELECT r.place, r.key, r.file_rows, r.payload, r.misread, nullif(substr(r.prefix, 5), '') AS sequence
       FROM import_receipts AS r
      WHERE r.tenant_id = %(tenant)s AND r.import_id = %(id)s AND r.outcome IS NOT DISTINCT FROM %(outcome)s
        AND (r.outcome IS NULL OR r.outcome = 'valid')
@@ -472,7 +474,7 @@ async def start(conn: Conn, tenant_id: TenantId, import_id: UUID, state: ImportS
 
 
 async def needed(conn: Conn, tenant_id: TenantId, import_id: UUID) -> dict[str, int]:
-    """Count the numbers that issuing will draw, by prefix."""
+    """Count the numbers that issuing will draw, by the key of their sequence."""
     rows = await (await conn.execute(_NEEDED, {"tenant": tenant_id, "id": import_id})).fetchall()
     return dict(rows)
 

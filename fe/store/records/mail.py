@@ -21,7 +21,7 @@ from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost
 from fe.store.postgres.rows import record_row
 from fe.store.queue.audit import OperatorAction, record
-from fe.store.queue.tables import QueueTable
+from fe.store.queue.tables import QueueRow, QueueTable
 
 #: How the PDF and the XML come with a mail: attached, or on the page that it links.
 Documents = Literal["attached", "linked"]
@@ -125,22 +125,8 @@ class MailLane:
 LANES: Final = tuple(MailLane(environment) for environment in Environment)
 
 
-@dataclass(frozen=True, slots=True)
-class MailWork:
-    """A claimed mail."""
-
-    stage: str
-    lane: MailLane
-    tenant_id: TenantId
-    subject: SubmissionId
-    attempt: int
-    epoch: int
-    crash_count: int
-    waited: timedelta
-    last_error: str | None
-
-
-MAILS: QueueTable[MailLane, MailWork] = QueueTable("mails", MailWork)
+MailWork = QueueRow[MailLane, SubmissionId]
+MAILS: QueueTable[MailLane, MailWork] = QueueTable("mails", QueueRow)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ last seconds, which are not added yet, are read beside them in the same statemen
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +23,10 @@ from fe.lifecycle import Status
 from fe.month.period import Period, YearMonth
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.records.sequences import Sequence as NumberSequence
 
+#: Earliest submission before a period of a receipt that is issued in it: a day, for clocks that differ.
+_EARLIEST = timedelta(days=1)
 #: Rows that are read beside the sums at most.
 MOST_BESIDE = 5000
 
@@ -95,6 +99,11 @@ async def issued(conn: Conn, tenant_id: TenantId, environment: Environment, mont
     return await cursor.fetchall()
 
 
+def oldest_of(first: date) -> UUID:
+    """Return the lowest id of receipts that are issued on a day or later."""
+    return first_id(datetime.combine(first, time.min, ZONE) - _EARLIEST)
+
+
 def _values(tenant_id: TenantId, environment: Environment, month: Period) -> dict[str, Any]:
     return {
         "tenant": tenant_id,
@@ -103,40 +112,67 @@ def _values(tenant_id: TenantId, environment: Environment, month: Period) -> dic
         "last": month.last,
         "since": first_id(datetime.combine(month.first, time.min, ZONE)),
         "until": first_id(datetime.combine(month.after.first, time.min, ZONE)),
+        "oldest": oldest_of(month.first),
     }
 
 
 @dataclass(frozen=True, slots=True)
-class UnansweredReceipt:
-    """A receipt without a verdict. One that is not signed yet counts to the month in which it was submitted."""
+class OpenSum:
+    """The receipts of one type without a verdict, with their numbers; `prefix` None: those without a number.
 
-    ecf_type: str | None
-    e_ncf: str | None
-    is_signed: bool
-    is_given_up: bool
+    `unsigned` of them are not signed yet: they count to the month in which they were submitted.
+    """
+
+    prefix: str | None
+    receipts: int
+    first_number: str
+    last_number: str
+    unsigned: int
+    unsigned_numbers: Sequence[str]
 
 
+# A receipt is not issued after the day on which it was submitted. Those submitted within the period are read off the
+# queue; later ones with an earlier day of issue off the index of days: they are few, however long the queue is.
 _OPEN = f"""
-    SELECT s.ecf_type, s.e_ncf, s.signed_at IS NOT NULL AS is_signed, w.is_given_up
-      FROM ((SELECT o.subject, false AS is_given_up FROM outbox AS o WHERE o.tenant_id = %(tenant)s
-              LIMIT {MOST_BESIDE})
-             UNION ALL
-            (SELECT d.subject, true FROM dead_letters AS d WHERE d.tenant_id = %(tenant)s LIMIT {MOST_BESIDE})) AS w
-     CROSS JOIN LATERAL (
-        SELECT z.* FROM submissions AS z
-         WHERE z.tenant_id = %(tenant)s AND z.submission_id = w.subject
-        OFFSET 0) AS s
-     WHERE s.environment = %(environment)s AND s.root IN ('ECF', 'RFCE')
-       AND (s.issued_on BETWEEN %(first)s AND %(last)s
-            OR s.issued_on IS NULL AND s.submission_id >= %(since)s AND s.submission_id < %(until)s)
+    SELECT left(s.e_ncf, 3) AS prefix, count(*) AS receipts, coalesce(min(s.e_ncf), '') AS first_number,
+           coalesce(max(s.e_ncf), '') AS last_number, count(*) FILTER (WHERE s.signed_at IS NULL) AS unsigned,
+           coalesce(array_agg(s.e_ncf) FILTER (WHERE s.signed_at IS NULL), '{{}}') AS unsigned_numbers
+      FROM (
+        SELECT z.e_ncf, z.signed_at
+          FROM ((SELECT o.subject FROM outbox AS o
+                  WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s
+                    AND o.subject >= %(oldest)s AND o.subject < %(until)s
+                  LIMIT {MOST_BESIDE})
+                 UNION ALL
+                (SELECT d.subject FROM dead_letters AS d
+                  WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s
+                    AND d.subject >= %(oldest)s AND d.subject < %(until)s
+                  LIMIT {MOST_BESIDE})) AS w
+         CROSS JOIN LATERAL (
+            SELECT y.* FROM submissions AS y
+             WHERE y.tenant_id = %(tenant)s AND y.submission_id = w.subject
+               AND y.submission_id >= %(oldest)s AND y.submission_id < %(until)s
+            OFFSET 0) AS z
+         WHERE z.environment = %(environment)s AND z.root IN ('ECF', 'RFCE')
+           AND (z.issued_on BETWEEN %(first)s AND %(last)s
+                OR z.issued_on IS NULL AND z.submission_id >= %(since)s)
+         UNION ALL
+        SELECT y.e_ncf, y.signed_at
+          FROM submissions AS y
+         WHERE y.tenant_id = %(tenant)s AND y.submission_id >= %(until)s AND y.environment = %(environment)s
+           AND y.issued_on BETWEEN %(first)s AND %(last)s AND y.root IN ('ECF', 'RFCE')
+           AND (EXISTS (SELECT 1 FROM outbox AS o
+                         WHERE o.tenant_id = %(tenant)s AND o.subject = y.submission_id)
+                OR EXISTS (SELECT 1 FROM dead_letters AS d
+                            WHERE d.tenant_id = %(tenant)s AND d.subject = y.submission_id))
+      ) AS s
+     GROUP BY left(s.e_ncf, 3)
 """
 
 
-async def still_open(
-    conn: Conn, tenant_id: TenantId, environment: Environment, month: Period
-) -> Sequence[UnansweredReceipt]:
-    """List the receipts of a month or a day without a verdict."""
-    cursor = conn.cursor(row_factory=class_row(UnansweredReceipt))
+async def still_open(conn: Conn, tenant_id: TenantId, environment: Environment, month: Period) -> Sequence[OpenSum]:
+    """Sum the receipts of a month or a day without a verdict, by type."""
+    cursor = conn.cursor(row_factory=class_row(OpenSum))
     await cursor.execute(_OPEN.encode(), _values(tenant_id, environment, month))
     return await cursor.fetchall()
 
@@ -160,6 +196,56 @@ async def failed_holders(conn: Conn, tenant_id: TenantId, environment: Environme
 
 
 @dataclass(frozen=True, slots=True)
+class SequenceSum:
+    """Accepted receipts of a month whose numbers one sequence gave; `name` is '' for the one without."""
+
+    prefix: str
+    name: str
+    receipts: int
+    total: Decimal
+    first_number: str
+    last_number: str
+
+
+#: Receipts that are summed by sequence at most.
+MOST_BY_SEQUENCE = 50_000
+_TOO_MANY = MOST_BY_SEQUENCE + 1
+_BY_SEQUENCE = f"""
+    SELECT q.prefix, q.name, count(*) AS receipts, sum(s.total) AS total, min(s.e_ncf) AS first_number,
+           max(s.e_ncf) AS last_number
+      FROM (SELECT x.e_ncf, x.total
+              FROM submissions AS x
+             WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s
+               AND x.issued_on BETWEEN %(first)s AND %(last)s AND x.ecf_type = ANY(%(types)s)
+               AND x.root IN ('ECF', 'RFCE') AND x.total IS NOT NULL AND x.e_ncf IS NOT NULL
+               AND x.status IN ('Aceptado', 'Aceptado Condicional')
+             LIMIT {_TOO_MANY}) AS s
+      JOIN unnest(%(prefixes)s::text[], %(names)s::text[], %(firsts)s::text[], %(lasts)s::text[])
+           AS q (prefix, name, first, last) ON s.e_ncf BETWEEN q.first AND q.last
+     GROUP BY q.prefix, q.name
+     ORDER BY q.prefix, q.name
+"""
+
+
+async def by_sequence(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, ranges: Sequence[NumberSequence]
+) -> Sequence[SequenceSum]:
+    """Sum the accepted receipts of a month by sequence; none where there are more than MOST_BY_SEQUENCE."""
+    values = {
+        **_values(tenant_id, environment, month),
+        "types": sorted({one.prefix[1:] for one in ranges}),
+        "prefixes": [one.prefix for one in ranges],
+        "names": [one.name for one in ranges],
+        "firsts": [f"{one.prefix}{one.min_number:010}" for one in ranges],
+        "lasts": [f"{one.prefix}{one.max_number:010}" for one in ranges],
+    }
+    cursor = conn.cursor(row_factory=class_row(SequenceSum))
+    await cursor.execute(_BY_SEQUENCE.encode(), values)
+    found = await cursor.fetchall()
+    return [] if sum(one.receipts for one in found) > MOST_BY_SEQUENCE else found
+
+
+@dataclass(frozen=True, slots=True)
 class NumberGap:
     """Numbers between the first and the last of a month that no signed receipt has."""
 
@@ -174,31 +260,55 @@ class NumberGap:
 
 #: Gaps of a type that are named.
 MOST_GAPS = 50
-_STRETCHES = "unnest(%(firsts)s::text[], %(lasts)s::text[]) WITH ORDINALITY AS x (first, last, n)"
+_STRETCHES = "unnest(%(firsts)s::text[], %(lasts)s::text[]) AS x (first, last)"
 _HELD = f"""
     SELECT count(*)
       FROM {_STRETCHES}
       JOIN held_numbers AS h
         ON h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf BETWEEN x.first AND x.last
 """
-# Of several stretches, which need not begin or end with a number that a receipt has, the ends count as well.
+#: Numbers of a block. A block without a gap is told by its last number: its numbers are not compared one by one.
+_BLOCK = 128
+_END_OF_BLOCK = f"""(SELECT h.e_ncf
+                  FROM held_numbers AS h
+                 WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf > x.below
+                   AND h.e_ncf <= x.last
+                 ORDER BY h.e_ncf
+                OFFSET {_BLOCK - 1}
+                 LIMIT 1)"""
+# `up_to` is null in the last block of a stretch, which may end with a gap. Gaps of a block are found before each number
+# of it, in the order of the index, and after its last one.
 _GAPS = f"""
-    SELECT z.number + 1 AS first, z.following - 1 AS last
-      FROM (SELECT y.number, lead(y.number) OVER (PARTITION BY y.n ORDER BY y.number) AS following
-              FROM (SELECT x.n, substr(h.e_ncf, 4)::bigint AS number
-                      FROM {_STRETCHES}
-                      JOIN held_numbers AS h
-                        ON h.tenant_id = %(tenant)s AND h.environment = %(environment)s
-                       AND h.e_ncf BETWEEN x.first AND x.last
-                     UNION ALL
-                    SELECT x.n, e.number
-                      FROM {_STRETCHES}
-                     CROSS JOIN LATERAL (VALUES (substr(x.first, 4)::bigint - 1), (substr(x.last, 4)::bigint + 1))
-                           AS e (number)
-                     WHERE cardinality(%(firsts)s::text[]) > 1) AS y) AS z
-     WHERE z.following > z.number + 1
-     ORDER BY z.number
-     LIMIT {MOST_GAPS}
+    WITH RECURSIVE steps AS (
+        SELECT x.below COLLATE "C" AS below, x.last COLLATE "C" AS last, {_END_OF_BLOCK} AS up_to
+          FROM unnest(%(belows)s::text[], %(lasts)s::text[]) AS x (below, last)
+         UNION ALL
+        SELECT x.below, x.last, {_END_OF_BLOCK}
+          FROM (SELECT y.up_to AS below, y.last FROM steps AS y WHERE y.up_to IS NOT NULL) AS x
+    ), blocks AS MATERIALIZED (
+        SELECT x.below, coalesce(x.up_to, x.last) AS last, x.up_to IS NULL AS is_last
+          FROM steps AS x
+         WHERE x.up_to IS NULL OR substr(x.up_to, 4)::bigint <> substr(x.below, 4)::bigint + {_BLOCK}
+         LIMIT %(blocks)s
+    )
+    SELECT z.previous + 1 AS first, z.number - 1 AS last
+      FROM blocks AS b
+     CROSS JOIN LATERAL (
+        SELECT substr(h.e_ncf, 4)::bigint AS number,
+               coalesce(substr(lag(h.e_ncf) OVER (ORDER BY h.e_ncf), 4)::bigint, substr(b.below, 4)::bigint) AS previous
+          FROM held_numbers AS h
+         WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf > b.below AND h.e_ncf <= b.last
+        ) AS z
+     WHERE z.number > z.previous + 1
+     UNION ALL
+    SELECT substr(coalesce(z.e_ncf, b.below), 4)::bigint + 1, substr(b.last, 4)::bigint
+      FROM blocks AS b
+     CROSS JOIN LATERAL (
+        SELECT max(h.e_ncf) AS e_ncf
+          FROM held_numbers AS h
+         WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf > b.below AND h.e_ncf <= b.last
+        ) AS z
+     WHERE b.is_last AND b.below < b.last AND z.e_ncf IS DISTINCT FROM b.last
 """
 
 #: The first and the last of some numbers in a row.
@@ -223,38 +333,60 @@ async def number_gaps(
     conn: Conn, tenant_id: TenantId, environment: Environment, stretches: Sequence[NumberStretch]
 ) -> Sequence[NumberGap]:
     """List the gaps of stretches, MOST_GAPS at most."""
+    values = {
+        **_of_stretches(tenant_id, environment, stretches),
+        "belows": [f"{first[:3]}{int(first[3:]) - 1:010}" for first, _ in stretches],
+        "blocks": MOST_GAPS + len(stretches),
+    }
     cursor = conn.cursor(row_factory=class_row(NumberGap))
-    await cursor.execute(_GAPS.encode(), _of_stretches(tenant_id, environment, stretches))
-    return await cursor.fetchall()
+    await cursor.execute(_GAPS.encode(), values)
+    return sorted(await cursor.fetchall(), key=attrgetter("first"))[:MOST_GAPS]
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedSum:
-    """The received receipts of one type."""
+    """The received receipts of one type. ITBIS of those `without_amounts` is not in it."""
 
     ecf_type: str
     receipts: int
     total: Decimal
     itbis: Decimal
+    without_amounts: int
 
 
+#: Days after a month within which nearly all of its receipts arrive: their amounts are read together.
+_LATE = timedelta(days=10)
+# Amounts of those days are one range of the key; those of other receipts are read by key.
 _RECEIVED = """
-    SELECT r.ecf_type, count(*) AS receipts, sum(r.total) AS total,
-           coalesce(sum((a.amounts ->> 'itbis')::numeric), 0) AS itbis
-      FROM received AS r
-      LEFT JOIN received_amounts AS a ON a.tenant_id = %(tenant)s AND a.received_id = r.received_id
-     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.issued_on BETWEEN %(first)s AND %(last)s
-     GROUP BY r.ecf_type
-     ORDER BY r.ecf_type
+    SELECT x.ecf_type, count(*) AS receipts, sum(x.total) AS total,
+           coalesce(sum((x.amounts ->> 'itbis')::numeric), 0) AS itbis,
+           count(*) FILTER (WHERE x.amounts IS NULL) AS without_amounts
+      FROM (
+        SELECT r.ecf_type, r.total,
+               CASE WHEN r.received_id >= %(oldest)s AND r.received_id < %(late)s THEN a.amounts
+                    ELSE (SELECT z.amounts
+                            FROM received_amounts AS z
+                           WHERE z.tenant_id = %(tenant)s AND z.received_id = r.received_id) END AS amounts
+          FROM received AS r
+          LEFT JOIN (
+            SELECT y.received_id, y.amounts
+              FROM received_amounts AS y
+             WHERE y.tenant_id = %(tenant)s AND y.received_id >= %(oldest)s AND y.received_id < %(late)s
+            OFFSET 0) AS a ON a.received_id = r.received_id
+         WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
+           AND r.issued_on BETWEEN %(first)s AND %(last)s) AS x
+     GROUP BY x.ecf_type
+     ORDER BY x.ecf_type
 """
 
 
 async def received(
     conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth
 ) -> Sequence[ReceivedSum]:
-    """Sum what was received, by type; ITBIS of what `without_amounts` lists is not in it."""
+    """Sum the received receipts of a month, by type."""
+    late = first_id(datetime.combine(month.after.first, time.min, ZONE) + _LATE)
     cursor = conn.cursor(row_factory=class_row(ReceivedSum))
-    await cursor.execute(_RECEIVED, _values(tenant_id, environment, month))
+    await cursor.execute(_RECEIVED, {**_values(tenant_id, environment, month), "late": late})
     return await cursor.fetchall()
 
 

@@ -64,6 +64,13 @@ _UNDECIDED = """
      LIMIT 1
 """
 
+# A statement of its own: on Citus these tables are not on one node.
+_COUNTED = """
+    SELECT EXISTS (SELECT 1
+                     FROM certification_cases AS c
+                    WHERE c.tenant_id = %(tenant)s AND c.submission_id = %(submission)s AND c.is_confirmed)
+"""
+
 # The holder of a number says whether it was accepted; without one, the last that was handed in says why not. The credit
 # notes on it are found by their text, among the latest that were issued after it.
 _ISSUED = """
@@ -193,7 +200,8 @@ async def signed_receipt(conn: Conn, work: Work, e_ncf: str) -> bytes | None:
 async def undecided(conn: Conn, work: Work, e_ncf: str, issuer_rnc: str | None) -> SubmissionId | None:
     """Name the submission by which this issuer's receipt with that number is on its way: it has no verdict yet.
 
-    None where there is no such submission of the tenant in the environment of `work`, or it has ended.
+    None where there is no such submission of the tenant in the environment of `work`, where it has ended, or where a
+    person saw that the authority's certification counts it.
     """
     values = {
         "tenant": work.tenant_id,
@@ -205,4 +213,8 @@ async def undecided(conn: Conn, work: Work, e_ncf: str, issuer_rnc: str | None) 
     }
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(_UNDECIDED, values)
-    return await cursor.fetchone()
+    found: SubmissionId | None = await cursor.fetchone()
+    if found is None or work.environment is not Environment.CERTECF:
+        return found
+    await cursor.execute(_COUNTED, {"tenant": work.tenant_id, "submission": found})
+    return None if await cursor.fetchone() else found

@@ -149,9 +149,17 @@ class ReceivedRecord:
     approval_status: ApprovalStatus
 
 
-# The tenant's decision is the last ACECF about the number that the authority accepted, read from the bytes that we
-# signed: there an element is written in one way only.
-_WORD = """(
+# A decision that was made here is read by the keys of its round. Of others, which came through POST /invoices, the
+# last ACECF about the number counts that the authority accepted. It is read from the bytes that we signed: there an
+# element is written in one way only.
+_WORD = """coalesce((
+            SELECT CASE WHEN a.approved THEN 'approved' ELSE 'rejected' END
+              FROM approvals AS a
+              JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = a.submission_id
+             WHERE a.tenant_id = %(tenant)s AND a.received_id = r.received_id
+               AND s.status IN ('Aceptado', 'Aceptado Condicional')
+             ORDER BY a.round DESC
+             LIMIT 1), (
             SELECT CASE WHEN convert_from(d.content, 'UTF8') ~ '<Estado>[+]?0*1</Estado>' THEN 'approved'
                         ELSE 'rejected' END
               FROM submissions AS s
@@ -162,7 +170,18 @@ _WORD = """(
                AND s.environment = r.environment AND s.issuer_rnc = r.issuer_rnc
                AND s.status IN ('Aceptado', 'Aceptado Condicional')
              ORDER BY s.submission_id DESC
-             LIMIT 1)"""
+             LIMIT 1))"""
+# Each receipt that waits is in `received_waiting`; one that was answered through POST /invoices may be in it still.
+_IS_PENDING = """EXISTS (
+            SELECT 1
+              FROM received_waiting AS w
+             WHERE w.tenant_id = %(tenant)s AND w.environment = r.environment AND w.received_id = r.received_id)
+           AND NOT EXISTS (
+            SELECT 1
+              FROM submissions AS s
+             WHERE s.tenant_id = %(tenant)s AND s.e_ncf = r.e_ncf COLLATE "default" AND s.root = 'ACECF'
+               AND s.ecf_type IS NULL AND s.environment = r.environment AND s.issuer_rnc = r.issuer_rnc
+               AND s.status IN ('Aceptado', 'Aceptado Condicional'))"""
 #: The columns of a record; what they are read from follows, as `r`.
 RECORD = f"""
     SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
@@ -228,7 +247,8 @@ class ReceivedFilter:
         asked = self._asked(_LOOKED_THROUGH)
         if self.status is None:
             return asked
-        return " AND ".join(filter(None, [asked, f"coalesce({_WORD}, 'pending') = '{self.status}'"]))
+        of_status = _IS_PENDING if self.status is ApprovalStatus.PENDING else f"{_WORD} = '{self.status}'"
+        return " AND ".join(filter(None, [asked, of_status]))
 
     def _asked(self, conditions: Mapping[str, str]) -> str:
         return " AND ".join(condition for name, condition in conditions.items() if getattr(self, name) is not None)

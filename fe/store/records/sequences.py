@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
+from uuid import UUID
 
-from psycopg.errors import ExclusionViolation
+from psycopg.errors import CheckViolation, ExclusionViolation, UniqueViolation
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
@@ -70,6 +71,8 @@ class Sequence(EndsWithADay):
     #: The users who draw from it when their submission names no sequence: ids, and their addresses in lower case.
     user_ids: Many[UserId] = ()
     user_emails: Many[str] = ()
+    #: The agent that alone gives its numbers (docs/decisions/agents.md); the service draws none.
+    agent_id: UUID | None = None
 
     @property
     def key(self) -> str:
@@ -86,7 +89,7 @@ _SET_COLUMNS = (
     "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
 )
 _COLUMNS = """tenant_id, environment, left(prefix, 3) AS prefix, substr(prefix, 5) AS name, sequence_id, min_number,
-    max_number, current_number, is_active, expire_at, paused_at, paused_for, user_ids, user_emails"""
+    max_number, current_number, is_active, expire_at, paused_at, paused_for, user_ids, user_emails, agent_id"""
 
 # A range that moves takes the next number with it (interface.md#sequences), and is remembered: numbers of it may wait.
 _PUT = f"""
@@ -166,7 +169,7 @@ class Change:
 
 
 class Unchanged(StoreError):
-    """A change was refused; `reason` is `none`, `range`, `outside` or `sent` (change_sequence.sql), or `overlap`."""
+    """A change was refused: by a reason of change_sequence.sql, or `overlap`, `spelling` or `agent`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -175,11 +178,17 @@ class Unchanged(StoreError):
 
 @contextmanager
 def _apart() -> Iterator[None]:
-    """Translate what the constraint says where numbers would lie in two sequences."""
+    """Translate the constraints: numbers in two sequences, two spellings, an active sequence of an agent."""
     try:
         yield
     except ExclusionViolation:
         raise Unchanged("overlap") from None
+    except UniqueViolation:
+        raise Unchanged("spelling") from None
+    except CheckViolation as violated:
+        if violated.diag.constraint_name != "sequences_of_agents_rest":
+            raise
+        raise Unchanged("agent") from None
 
 
 _CHANGE = """
@@ -244,6 +253,20 @@ async def listed(conn: Conn, tenant_id: TenantId, environment: Environment) -> l
     """List a tenant's sequences of one environment by prefix, the one without a name first."""
     cursor = conn.cursor(row_factory=record_row(Sequence))
     await cursor.execute(_LIST, {"tenant": tenant_id, "environment": environment})
+    return await cursor.fetchall()
+
+
+_EVERYWHERE = f"""
+    SELECT {_COLUMNS} FROM sequences
+     WHERE tenant_id = %(tenant)s
+     ORDER BY array_position(%(environments)s::text[], environment::text), left(prefix, 3), substr(prefix, 5)
+"""
+
+
+async def of_all_environments(conn: Conn, tenant_id: TenantId) -> list[Sequence]:
+    """List a tenant's sequences, production first, each environment as `listed` does."""
+    cursor = conn.cursor(row_factory=record_row(Sequence))
+    await cursor.execute(_EVERYWHERE, {"tenant": tenant_id, "environments": list(Environment)})
     return await cursor.fetchall()
 
 
@@ -312,6 +335,30 @@ async def assign(
     await conn.execute(_ASSIGN, values)
     cursor = conn.cursor(row_factory=record_row(Sequence))
     await cursor.execute(_ONE, values)
+    sequence = await cursor.fetchone()
+    if sequence is None:
+        raise Unchanged("none")
+    return sequence
+
+
+_RESERVE = f"""
+    UPDATE sequences AS q
+       SET agent_id = %(agent)s, is_active = false, updated_at = %(at)s
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.prefix = %(prefix)s
+    RETURNING {_COLUMNS}
+"""
+
+
+async def reserve(
+    conn: Conn, tenant_id: TenantId, environment: Environment, key: str, agent_id: UUID | None, *, at: datetime
+) -> Sequence:
+    """Give the numbers of a sequence to an agent alone, or with None release them. It is inactive then.
+
+    Raises Unchanged.
+    """
+    cursor = conn.cursor(row_factory=record_row(Sequence))
+    values = {"tenant": tenant_id, "environment": environment, "prefix": key, "agent": agent_id, "at": at}
+    await cursor.execute(_RESERVE, values)
     sequence = await cursor.fetchone()
     if sequence is None:
         raise Unchanged("none")

@@ -1,11 +1,13 @@
 """Counts for operators over all tenants: one statement each, never by tenant."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import LiteralString
 
 from psycopg.rows import class_row
 
+from fe.contingency import ALARMS, TERMS, Clock, TermState
 from fe.store.postgres.db import Conn
 from fe.store.records.certificates import HAS_NO_RENEWAL
 
@@ -361,6 +363,97 @@ async def voidings_in_doubt(conn: Conn) -> int:
     return 0 if found is None else int(found[0])
 
 
+# Tenants whose documents are signed before they are handed over, or have the shorter term of deferred sending.
+_APART = """(EXISTS (SELECT 1 FROM agents AS a WHERE a.tenant_id = u.tenant_id)
+             OR EXISTS (SELECT 1 FROM mode_periods AS p WHERE p.tenant_id = u.tenant_id AND p.mode = 'deferred'))"""
+# Documents that the authority may not have, dead letters included. `run_at`: as in queue/tables.py.
+_WAITING = """(SELECT o.tenant_id, o.environment, o.subject
+              FROM outbox AS o
+             WHERE o.stage IN ('send', 'reconcile') AND o.run_at < 'infinity'
+            UNION ALL
+            SELECT d.tenant_id, d.environment, d.subject
+              FROM dead_letters AS d
+             WHERE d.stage IN ('send', 'reconcile')) AS u"""
+# The service signs at once, so the id carries the millisecond of the signature.
+_UNSENT = f"""
+    SELECT u.environment,
+           count(*) FILTER (WHERE u.subject >= uuid_floor(now() - %(urgent)s::interval))::int,
+           count(*) FILTER (WHERE u.subject < uuid_floor(now() - %(urgent)s::interval)
+                              AND u.subject >= uuid_floor(now() - %(over)s::interval))::int,
+           count(*) FILTER (WHERE u.subject < uuid_floor(now() - %(over)s::interval))::int
+      FROM {_WAITING}
+     WHERE u.subject < uuid_floor(now() - %(soon)s::interval) AND NOT {_APART}
+     GROUP BY u.environment
+"""
+# Agents sign before they hand over. Documents signed in a period of deferred sending have its term.
+_UNSENT_APART = f"""
+    SELECT s.environment,
+           count(*) FILTER (WHERE s.signed_at > now() - %(urgent)s::interval)::int,
+           count(*) FILTER (WHERE s.signed_at <= now() - %(urgent)s::interval
+                              AND s.signed_at > now() - %(over)s::interval)::int,
+           count(*) FILTER (WHERE s.signed_at <= now() - %(over)s::interval)::int
+      FROM {_WAITING}
+      JOIN submissions AS s ON s.tenant_id = u.tenant_id AND s.submission_id = u.subject
+     WHERE s.signed_at <= now() - %(soon)s::interval AND {_APART}
+       AND EXISTS (SELECT 1
+                     FROM mode_periods AS p
+                    WHERE p.tenant_id = s.tenant_id AND p.environment = s.environment AND p.mode = 'deferred'
+                      AND p.began_at <= s.signed_at AND coalesce(p.ended_at, 'infinity') > s.signed_at) = %(deferred)s
+     GROUP BY s.environment
+"""
+_CONTINGENCIES = """
+    SELECT p.environment,
+           count(*) FILTER (WHERE p.began_at > now() - %(urgent)s::interval)::int,
+           count(*) FILTER (WHERE p.began_at <= now() - %(urgent)s::interval
+                              AND p.began_at > now() - %(over)s::interval)::int,
+           count(*) FILTER (WHERE p.began_at <= now() - %(over)s::interval)::int
+      FROM mode_periods AS p
+     WHERE p.mode = 'contingency' AND p.ended_at IS NULL AND p.began_at <= now() - %(soon)s::interval
+     GROUP BY p.environment
+"""
+# Paper receipts without an accepted e-CF, from the end of their contingency on.
+_UNREPLACED = """
+    SELECT u.environment,
+           count(*) FILTER (WHERE u.ended_at > now() - %(urgent)s::interval)::int,
+           count(*) FILTER (WHERE u.ended_at <= now() - %(urgent)s::interval
+                              AND u.ended_at > now() - %(over)s::interval)::int,
+           count(*) FILTER (WHERE u.ended_at <= now() - %(over)s::interval)::int
+      FROM (SELECT r.environment, coalesce(p.ended_at, p.began_at + %(period)s::interval) AS ended_at
+              FROM paper_receipts AS r
+              JOIN mode_periods AS p ON p.tenant_id = r.tenant_id AND p.period_id = r.period_id
+             WHERE r.replaced_at IS NULL) AS u
+     WHERE u.ended_at <= now() - %(soon)s::interval
+     GROUP BY u.environment
+"""
+_OF_CLOCK = {
+    Clock.SENDING: (_UNSENT, _UNSENT_APART),
+    Clock.DEFERRED: (_UNSENT_APART,),
+    Clock.PERIOD: (_CONTINGENCIES,),
+    Clock.REPLACING: (_UNREPLACED,),
+}
+
+
+async def terms(conn: Conn) -> list[tuple[str, Clock, TermState, int]]:
+    """Count unsent documents, declared contingencies and unreplaced paper receipts by how far their terms have run.
+
+    An environment may come more than once.
+    """
+    found = []
+    for clock, (soon, urgent) in ALARMS.items():
+        values = {
+            "soon": soon,
+            "urgent": urgent,
+            "over": TERMS[clock],
+            "deferred": clock is Clock.DEFERRED,
+            "period": TERMS[Clock.PERIOD],
+        }
+        for query in _OF_CLOCK[clock]:
+            cursor = await conn.execute(query, values)
+            for environment, *counts in await cursor.fetchall():
+                found += [(environment, clock, *each) for each in zip(TermState, counts, strict=True)]
+    return found
+
+
 _HANDING_ON = """
     SELECT o.stage, greatest(extract(EPOCH FROM now() - min(o.entered_at)), 0)::float8
       FROM counterparty_outbox AS o
@@ -384,3 +477,70 @@ async def webhooks(conn: Conn) -> WebhookStock:
     late = await (await conn.execute(_WEBHOOK_LATE)).fetchone()
     assert late is not None
     return WebhookStock(dict(deliveries), dict(endpoints), late[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """Receipts and requests of all tenants in an environment, and latencies of the authority's first answers."""
+
+    environment: str
+    submitted: int
+    accepted: int
+    conditional: int
+    rejected: int
+    answered: int
+    requests_succeeded: int
+    requests_failed: int
+    #: Answers by their latency in microseconds, which rises; the value of a bucket is within 1 %.
+    latencies: Sequence[tuple[int, int]] = ()
+
+    def latency_ms(self, part: int) -> float | None:
+        """Return the percentile `part` of the latencies in milliseconds; None where nothing was answered."""
+        total, upto = sum(number for _, number in self.latencies), 0
+        for microseconds, number in self.latencies:
+            upto += number
+            if upto * 100 >= total * part:
+                return microseconds / 1000
+        return None
+
+
+_DONE = """
+    SELECT d.environment::text, sum(d.submitted)::bigint, sum(d.accepted)::bigint, sum(d.conditional)::bigint,
+           sum(d.rejected)::bigint, sum(d.answered)::bigint
+      FROM usage_days AS d
+     WHERE d.utc_day >= %(first)s AND d.utc_day <= %(last)s
+     GROUP BY d.environment
+     ORDER BY d.environment
+"""
+_CALLS = """
+    SELECT r.environment::text, sum(r.succeeded)::bigint, sum(r.failed)::bigint
+      FROM request_counts AS r
+     WHERE r.utc_day >= %(first)s AND r.utc_day <= %(last)s
+     GROUP BY r.environment
+"""
+_LATENCIES = """
+    SELECT x.environment, latency_of_bucket(x.bucket::int), x.number
+      FROM (SELECT l.environment::text AS environment, c.bucket, sum(c.number)::bigint AS number
+              FROM usage_latency AS l CROSS JOIN LATERAL unnest(l.counts) WITH ORDINALITY AS c (number, bucket)
+             WHERE l.utc_day >= %(first)s AND l.utc_day <= %(last)s
+             GROUP BY l.environment, c.bucket) AS x
+     WHERE x.number > 0
+     ORDER BY x.environment, x.bucket
+"""
+
+
+async def performance(conn: Conn, first: date, last: date) -> list[Performance]:
+    """Sum up the days from `first` to `last` (UTC), by environment."""
+    days = {"first": first, "last": last}
+    calls = {one[0]: one[1:] for one in await (await conn.execute(_CALLS, days)).fetchall()}
+    latencies: dict[str, list[tuple[int, int]]] = {}
+    for environment, microseconds, number in await (await conn.execute(_LATENCIES, days)).fetchall():
+        latencies.setdefault(environment, []).append((microseconds, number))
+    found = []
+    for environment, submitted, accepted, conditional, rejected, answered in await (
+        await conn.execute(_DONE, days)
+    ).fetchall():
+        succeeded, failed = calls.get(environment, (0, 0))
+        counts = submitted, accepted, conditional, rejected, answered, succeeded, failed
+        found.append(Performance(environment, *counts, latencies.get(environment, ())))
+    return found

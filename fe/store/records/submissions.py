@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Literal, LiteralString
+from typing import Any, Literal, LiteralString, Protocol
 from uuid import UUID
 
 from psycopg.errors import UniqueViolation
@@ -26,6 +26,7 @@ from fe.store.postgres.rows import record_row
 from fe.store.postgres.traces import execute_traced
 from fe.store.records import mail, simulations
 from fe.store.records.mail import MailState
+from fe.store.records.modes import IS_DEFERRED
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,10 @@ class NewSubmission:
     facts: FactsToPrint = UNKNOWN
     #: Warnings for the client. Not stored.
     remarks: tuple[Problem, ...] = ()
+    #: SHA-256 of the certificate of a document that keeps its signature. Not stored.
+    signed_with: str | None = None
+    #: When a document with IndicadorEnvioDiferido 1 is signed: it needs an authorisation. Not stored.
+    deferred_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +286,14 @@ class Record:
     mail_at: datetime | None = None
     mail_address: str | None = None
     mail_reason: str | None = None
+    first_answer_at: datetime | None = None
+    verdict_at: datetime | None = None
+    #: When its receiver had it; of lists.
+    delivered_at: datetime | None = None
+    #: It was signed while deferred sending was in force, and has no answer yet.
+    is_deferred: bool = False
+    #: Its documents left the database; found by id alone.
+    is_archived: bool = False
 
     @property
     def facts(self) -> FactsToPrint:
@@ -288,9 +301,11 @@ class Record:
         return FactsToPrint(self.total, self.itbis, self.buyer_name, self.issued_on)
 
 
-_RECORD_COLUMNS = """s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.qr_code_url, s.security_code,
+_RECORD_COLUMNS = f"""s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.qr_code_url, s.security_code,
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
-           s.format, s.ecf_type, s.buyer_rnc, s.total, s.itbis, s.buyer_name, s.issued_on"""
+           s.format, s.ecf_type, s.buyer_rnc, s.total, s.itbis, s.buyer_name, s.issued_on, s.first_answer_at,
+           s.verdict_at,
+           {IS_DEFERRED}"""
 
 # Looked up in the history, which is a handful of rows; before it is signed there is nothing to look for.
 _WARNINGS = """
@@ -301,6 +316,15 @@ _WARNINGS = """
                 ORDER BY e.seq DESC
                 LIMIT 1)
     END AS warnings"""
+
+# Documents leave a month after the verdict at the earliest, so that no other receipt costs a look.
+_ARCHIVED = """
+    CASE WHEN s.verdict_at < now() - interval '1 month'
+         THEN NOT EXISTS (SELECT 1
+                            FROM submission_documents AS d
+                           WHERE d.tenant_id = %(tenant)s AND d.submission_id = s.submission_id)
+         ELSE false
+    END AS is_archived"""
 
 _OF_MAIL = """m.stage AS mail_state, coalesce(m.finished_at, m.entered_at) AS mail_at,
            coalesce(m.address, r.address) AS mail_address, m.last_error AS mail_reason"""
@@ -316,7 +340,7 @@ _WITHOUT_MAIL = """
 
 def _by_id(tables: LiteralString) -> LiteralString:
     return f"""
-        SELECT {_RECORD_COLUMNS},{_WARNINGS}{tables}
+        SELECT {_RECORD_COLUMNS},{_WARNINGS},{_ARCHIVED}{tables}
          WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
     """
 
@@ -330,7 +354,7 @@ def _by_track_id(tables: LiteralString) -> LiteralString:
               FROM submissions AS x
              WHERE x.tenant_id = %(tenant)s AND x.track_id = ANY (%(spellings)s)
         )
-        SELECT {_RECORD_COLUMNS},{_WARNINGS}{tables}
+        SELECT {_RECORD_COLUMNS},{_WARNINGS},{_ARCHIVED}{tables}
          WHERE s.tenant_id = %(tenant)s
            AND s.submission_id = (SELECT found.submission_id FROM found ORDER BY found.submission_id DESC LIMIT 1)
     """
@@ -369,6 +393,37 @@ async def find(conn: Conn, tenant_id: TenantId, track_or_id: SubmissionId | Trac
     return record
 
 
+_ARE_THERE = """
+    SELECT count(*) = cardinality(%(ids)s::uuid[])
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = ANY (%(ids)s::uuid[])
+       AND s.submission_id BETWEEN %(first)s AND %(last)s
+       AND (s.status = 'error' OR NOT s.submission_id = ANY (%(ended)s::uuid[]))
+"""
+
+
+class ReadSubmission(Protocol):
+    """A submission as it was read."""
+
+    @property
+    def submission_id(self) -> SubmissionId:
+        """Its id."""
+
+    @property
+    def status(self) -> Status:
+        """Its status then."""
+
+
+async def are_there(conn: Conn, tenant_id: TenantId, read: Sequence[ReadSubmission]) -> bool:
+    """Tell whether all of these are there, `error` still `error`: a server that took over since may not know them."""
+    ids = sorted(one.submission_id for one in read)
+    ended = [one.submission_id for one in read if one.status is Status.ERROR]
+    values = {"tenant": tenant_id, "ids": uuids(ids), "ended": uuids(ended), "first": ids[0], "last": ids[-1]}
+    row = await (await conn.execute(_ARE_THERE, values)).fetchone()
+    assert row is not None
+    return bool(row[0])
+
+
 # Between which of them, too: for a list in a parameter every month there is would be looked into.
 _ENDED = """
     SELECT submission_id
@@ -399,28 +454,30 @@ _XML = """
 
 async def xml(
     conn: Conn, tenant_id: TenantId, submission_id: SubmissionId
-) -> tuple[Literal["signed", "original"], bytes]:
-    """Fetch the best document there is: (`signed`, bytes) or, before signing, (`original`, the client's bytes)."""
+) -> tuple[Literal["signed", "original"] | None, bytes]:
+    """Fetch the best document there is: (`signed`, bytes) or, before signing, (`original`, the client's bytes).
+
+    (None, b""): its documents left the database (fe/archiving/documents.py).
+    """
     cursor = await conn.execute(_XML, {"tenant": tenant_id, "submission": submission_id})
     row = await cursor.fetchone()
-    assert row is not None, "a submission without its original"
-    kind, content = row
-    return kind, bytes(content)
+    return (None, b"") if row is None else (row[0], bytes(row[1]))
 
 
-_ORIGINAL = """
-    SELECT content
+_DOCUMENTS = """
+    SELECT kind, content
       FROM submission_documents
-     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s AND kind = 'original'
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s
 """
 
 
-async def original(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> bytes:
-    """Fetch what the client handed in."""
-    cursor = await conn.execute(_ORIGINAL, {"tenant": tenant_id, "submission": submission_id})
-    row = await cursor.fetchone()
-    assert row is not None, "a submission without its original"
-    return bytes(row[0])
+async def documents(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> dict[str, bytes]:
+    """Fetch its documents by kind: `original`, once it is signed `signed`, and `sent` where that is another one.
+
+    None are there when they left the database (fe/archiving/documents.py).
+    """
+    cursor = await conn.execute(_DOCUMENTS, {"tenant": tenant_id, "submission": submission_id}, binary=True)
+    return {kind: bytes(content) for kind, content in await cursor.fetchall()}
 
 
 @dataclass(frozen=True, slots=True)

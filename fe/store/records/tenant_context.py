@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from psycopg.rows import class_row, dict_row
 
@@ -32,6 +33,8 @@ class TenantContext:
     next_numbers: dict[str, int]
     #: The submissions that have the document's number.
     holders: tuple[Holder, ...]
+    #: The voiding that its number is in.
+    voiding: UUID | None = None
     #: The state here of the receipt that the document modifies.
     modified: tuple[NumberUse, ...] = ()
     #: Whether its consumer invoices under the threshold go out as their summary: `automatic`, or `off`.
@@ -40,6 +43,8 @@ class TenantContext:
     sequences_of_user: Mapping[str, str] = field(default_factory=dict)
     #: The keys of all sequences, also of those that are not active.
     sequences: frozenset[str] = frozenset()
+    #: Whether deferred sending is authorised at the moment of its signature. Looked up where a document asks for it.
+    may_defer: bool = False
 
     def sequence_of(self, prefix: str, name: str | None) -> str:
         """Return the key of the sequence that a document draws from, as sequence_to_draw_from.sql chooses it."""
@@ -52,6 +57,8 @@ class TenantContext:
 
 _TENANT = """
     SELECT t.issuer, t.consumer_summary, u.issuer_override, u.user_id IS NOT NULL AS found,
+           CASE WHEN %(e_ncf)s::text ~ '^E[0-9]{12}$'
+                THEN voiding_of(%(tenant)s, %(environment)s, %(e_ncf)s) END AS voiding,
            ARRAY(SELECT o.issuer_override ->> 'RNCEmisor'
                    FROM users AS o
                   WHERE o.tenant_id = %(tenant)s AND o.removed_at IS NULL
@@ -124,6 +131,7 @@ async def tenant_context(
             each["prefix"]: each["next_number"] for each in found if each["next_number"] <= each["max_number"]
         },
         holders=await numbers.holders(conn, tenant_id, environment, e_ncf, now) if e_ncf is not None else (),
+        voiding=row["voiding"],
         modified=await numbers.issued(conn, tenant_id, environment, modified) if modified is not None else (),
         consumer_summary=row["consumer_summary"],
         sequences_of_user={each["prefix"][:3]: each["prefix"] for each in reversed(every) if each["is_of_user"]},

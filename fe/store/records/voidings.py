@@ -17,12 +17,12 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.dates import local
 from fe.ecf.voiding import NumberRange, without
 from fe.identifiers import CertificateId, ClientRequestId, SubmissionId, TenantId
-from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost, StoreError
 from fe.store.postgres.rows import record_row
 from fe.store.queue.outbox import OutboxLane
-from fe.store.queue.tables import QueueTable
+from fe.store.queue.tables import QueueRow, QueueTable
+from fe.store.records.voidable import Taken, first_taken
 
 #: The stage of a voiding that waits.
 VOID: Final = "void"
@@ -91,74 +91,11 @@ class Voiding:
 class NotVoidable(StoreError):
     """A range cannot be voided; `why`: `outside`, `voided`, or `taken` by `submission`."""
 
-    def __init__(self, why: str, e_ncf: str, taken: "Taken | None" = None) -> None:
+    def __init__(self, why: str, e_ncf: str, taken: Taken | None = None) -> None:
         super().__init__(why, e_ncf)
         self.why = why
         self.e_ncf = e_ncf
         self.taken = taken
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A submission that keeps its number from being voided."""
-
-    e_ncf: str
-    submission_id: SubmissionId
-    status: Status
-    number_fate: NumberFate
-    is_signed: bool
-
-
-# --- proposals --------------------------------------------------------------------------------------------------------
-
-#: Ranges that are proposed of one sequence at most.
-MOST_PROPOSED = 100
-
-# Numbers that a submission has, but for those of submissions that ended before they were signed.
-_TAKEN_NUMBERS = """
-            SELECT substr(h.e_ncf, 4)::bigint AS first, substr(h.e_ncf, 4)::bigint AS last
-              FROM held_numbers AS h
-             WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf BETWEEN %(from)s AND %(to)s
-             UNION ALL
-            SELECT substr(s.e_ncf, 4)::bigint, substr(s.e_ncf, 4)::bigint
-              FROM submissions AS s
-             WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.e_ncf BETWEEN %(from)s AND %(to)s
-               AND s.root IN ('ECF', 'RFCE')
-               AND NOT (s.status = 'error' AND s.signed_at IS NULL)
-             UNION ALL
-            SELECT v.first_number, v.last_number
-              FROM voided_ranges AS v
-             WHERE v.tenant_id = %(tenant)s AND v.environment = %(environment)s AND v.prefix = %(prefix)s
-               AND v.first_number <= %(last)s AND v.last_number >= %(first)s
-             UNION ALL
-            SELECT %(last)s + 1, %(last)s + 1
-"""
-_FREE = f"""
-    SELECT y.after + 1 AS first, y.first - 1 AS last
-      FROM (SELECT x.first,
-                   coalesce(max(x.last) OVER (ORDER BY x.first, x.last
-                                              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
-                            %(first)s - 1) AS after
-              FROM ({_TAKEN_NUMBERS}) AS x) AS y
-     WHERE y.first > y.after + 1
-     ORDER BY y.first
-     LIMIT {MOST_PROPOSED}
-"""
-
-
-async def free_ranges(conn: Conn, tenant_id: TenantId, environment: Environment, of: NumberRange) -> list[NumberRange]:
-    """List the ranges within `of` that can be voided: no signed submission has them, none waits, none is void."""
-    given = {
-        "tenant": tenant_id,
-        "environment": environment,
-        "prefix": of.prefix,
-        "first": of.first,
-        "last": of.last,
-        "from": of.first_e_ncf,
-        "to": of.last_e_ncf,
-    }
-    found = await (await conn.execute(_FREE.encode(), given)).fetchall()
-    return [NumberRange(of.type, first, last) for first, last in found]
 
 
 # --- the request ------------------------------------------------------------------------------------------------------
@@ -252,54 +189,11 @@ async def request(conn: Conn, tenant_id: TenantId, new: NewVoiding, at: datetime
     return new.voiding_id
 
 
-_FIRST_TAKEN = """
-    SELECT x.e_ncf, x.submission_id, s.status, s.number_fate, s.signed_at IS NOT NULL AS is_signed
-      FROM ((SELECT h.e_ncf, h.submission_id
-               FROM held_numbers AS h
-              WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
-                AND h.e_ncf BETWEEN %(from)s AND %(to)s
-              ORDER BY h.e_ncf
-              LIMIT 1)
-            UNION ALL
-            (SELECT o.e_ncf, o.submission_id
-               FROM submissions AS o
-              WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s
-                AND o.e_ncf BETWEEN %(from)s AND %(to)s AND o.root IN ('ECF', 'RFCE')
-                AND NOT (o.status = 'error' AND o.signed_at IS NULL)
-              ORDER BY o.e_ncf
-              LIMIT 1)) AS x
-      JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = x.submission_id
-     ORDER BY x.e_ncf
-     LIMIT 1
-"""
-
-
-async def first_taken(conn: Conn, tenant_id: TenantId, environment: Environment, of: NumberRange) -> Taken | None:
-    """Find the first number of a range that a submission has. One that ended before it was signed has none."""
-    given = {"tenant": tenant_id, "environment": environment, "from": of.first_e_ncf, "to": of.last_e_ncf}
-    cursor = conn.cursor(row_factory=record_row(Taken))
-    return await (await cursor.execute(_FIRST_TAKEN, given)).fetchone()
-
-
 # --- the queue --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class VoidingWork:
-    """A claimed voiding."""
-
-    stage: str
-    lane: OutboxLane
-    tenant_id: TenantId
-    subject: UUID
-    attempt: int
-    epoch: int
-    crash_count: int
-    waited: timedelta
-    last_error: str | None
-
-
-VOIDINGS: QueueTable[OutboxLane, VoidingWork] = QueueTable("voidings", VoidingWork)
+VoidingWork = QueueRow[OutboxLane, UUID]
+VOIDINGS: QueueTable[OutboxLane, VoidingWork] = QueueTable("voidings", QueueRow)
 
 
 @dataclass(frozen=True, slots=True)

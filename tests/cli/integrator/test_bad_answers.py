@@ -6,15 +6,19 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 
 from fe.cli.failures import Failure
+from fe.clock import system_clock
 from fe.integrator import profiles
 from fe.integrator.api import ApiSession
+from fe.integrator.demo.client import Client
 from fe.integrator.profiles import Profile, StoredToken
 from tests.cli.in_process import FeHere
 from tests.cli.integrator.conftest import KEY
 from tests.cli.integrator.scripted import Said, Scripted, scripted, token
+from tests.plain_http import NO_TLS
 from tests.ports import free_port
 
 NOW = datetime(2027, 3, 1, 12, 0, tzinfo=UTC)
@@ -295,3 +299,14 @@ def test_a_query_the_api_refuses_is_one_line_and_code_1(here: FeHere) -> None:
     with scripted(token(), refused) as server:
         logged_in(here, server)
         assert here.refused("list", "--from", "2028-01-01") == "from must not be later than to (status 400)"
+
+
+async def test_demo_asks_a_busy_service_for_a_pdf_again() -> None:
+    busy = Said(BUSY.status, BUSY.body, {"Retry-After": "0"})
+    with scripted(busy, busy, Said(200, "%PDF-1.7")) as server:
+        async with httpx.AsyncClient(base_url=server.base_url, trust_env=False, verify=NO_TLS) as http:
+            pdf = await Client(http, system_clock).pdf("t1")
+
+    assert pdf == b"%PDF-1.7"
+    assert server.calls[0].endswith("/invoices/t1/pdf")
+    assert len(server.calls) == 3

@@ -35,15 +35,27 @@ def purchases(content: str | None) -> Said:
 
 
 def test_month_writes_its_files(here: FeHere, tmp_path: Path) -> None:
-    files = ("--xlsx", "m.xlsx", "--zip", "m.zip", "--606", "m.txt")
-    with scripted(token(), SUMS, Said(200, "sheets"), Said(200, "archive"), purchases("606|1\r\n2")) as server:
+    files = ("--xlsx", "m.xlsx", "--zip", "m.zip", "--606", "m.txt", "--608", "v.txt")
+    voided = Said(200, {"content": "608|0"})
+    made = (Said(200, "sheets"), Said(200, "archive"), purchases("606|1\r\n2"), voided)
+    with scripted(token(), SUMS, *made) as server:
         keep(server)
         ended = here("month", "2026-11", *files)
 
     assert ended.code == 0, ended
-    assert [call.rpartition("/")[2] for call in server.calls[2:]] == ["xlsx", "zip", "606"]
+    assert [call.rpartition("/")[2] for call in server.calls[2:]] == ["xlsx", "zip", "606", "608"]
     assert "1180.0" in ended.out
-    assert [(tmp_path / name).read_bytes() for name in files[1::2]] == [b"sheets", b"archive", b"606|1\r\n2"]
+    assert [(tmp_path / name).read_bytes() for name in files[1::2]] == [b"sheets", b"archive", b"606|1\r\n2", b"608|0"]
+
+
+def test_expense_says_what_the_606_asks(here: FeHere) -> None:
+    with scripted(token(), Said(200, {"supplier": "131880738", "kind": "02"})) as server:
+        keep(server)
+        ended = here("expense", "131880738", "--kind", "02", "--paid-after", "30")
+
+    assert ended.code == 0, ended
+    assert server.calls[-1].startswith("PUT ")
+    assert server.calls[-1].endswith("/expenses/131880738")
 
 
 def test_month_lists_what_the_606_lacks_and_writes_none(here: FeHere, tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ public class Walk {
     SubmissionsApi submissions = new SubmissionsApi(client);
     SubmitInvoiceAnswer taken = submissions.submitInvoice(body, null);
     SubmitInvoiceAnswer again = submissions.submitInvoice(body, null);
-    GetInvoiceAnswer found = submissions.getInvoice(taken.getTaxLogId(), 30);
-    GetInvoiceAnswer missing = submissions.getInvoice("00000000-0000-7000-8000-000000000000", null);
+    GetInvoiceAnswer found = submissions.getInvoice(taken.getTaxLogId(), 30, null);
+    GetInvoiceAnswer missing = submissions.getInvoice("00000000-0000-7000-8000-000000000000", null, null);
     int webhooks = new WebhooksApi(client).listWebhooks().getItems().size();
     System.out.printf(
         "{\"status\":\"%s\",\"eNCF\":\"%s\",\"billable\":%s,\"deduped\":%s,\"found\":%s,\"webhooks\":%d}%n",

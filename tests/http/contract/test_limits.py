@@ -137,7 +137,7 @@ async def test_logins_are_told_with_address_and_key_and_never_with_the_secret(fr
     ]
     assert ("a login lockout began", key.api_key_id, "127.0.0.1") in told
     counted = logins(front)
-    assert (counted["granted"], counted["refused"], counted["malformed"]) == (1, 5, 0)
+    assert (counted["granted"], counted["refused"], counted.get("malformed", 0)) == (1, 5, 0)
     assert "c0ffee" not in repr(said)
     assert key.secret not in repr(said)
 

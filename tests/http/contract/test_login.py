@@ -41,6 +41,8 @@ ADDED = {
     ("PUT", "/webhooks"): "webhooks:write",
     ("GET", "/webhooks/deliveries"): "webhooks:read",
     ("POST", "/webhooks/test"): "webhooks:write",
+    ("GET", "/contingency"): "invoices:read",
+    ("POST", "/contingency"): "invoices:write",
     ("GET", "/printing"): "invoices:read",
     ("PUT", "/printing"): "invoices:write",
     ("POST", f"/invoices/{_ANY}/share"): "invoices:write",
@@ -57,6 +59,7 @@ ADDED = {
 PUBLIC = {
     *("/", "/healthz", "/readyz", "/llms.txt", "/api/v1/fe", "/api/v1/fe/", "/api/v1/fe/login"),
     *("/api/v1/fe/openapi.json", "/api/v1/fe/docs", f"/api/v1/fe/docs{MARKDOWN}", "/api/v1/fe/docs/<path:page>"),
+    *("/api/v1/fe/authority", "/api/v1/fe/docs/authority", "/api/v1/fe/docs/<any(es, en):language>/authority"),
 }
 
 

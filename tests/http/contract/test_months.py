@@ -9,6 +9,7 @@ import httpx
 import pytest
 from python_calamine import CalamineWorkbook
 
+from fe.accounts.sequences import put
 from fe.ecf.catalogue import Environment
 from fe.http import archives
 from fe.identifiers import TenantId
@@ -42,6 +43,33 @@ async def month(db: Database, tenant: TenantId) -> None:
     await make_received(
         db, tenant, e_ncf="E310000000009", environment=Environment.TESTECF, at=AT, document=received, name="=2+5 SRL"
     )
+
+
+async def test_month_is_summed_by_sequence_where_a_type_has_several(
+    db: Database, api: httpx.AsyncClient, tenant: TenantId
+) -> None:
+    for key, first, last in (("E31", 1, 10), ("E31/Caja 2", 11, 20), ("E32", 1, 10)):
+        await db.transact(put, tenant, Environment.TESTECF, key, minimum=first, maximum=last, now=AT)
+    for number in (3, 11, 12):
+        await make_receipt(db, tenant, at=AT, e_ncf=f"E31{number:010d}", environment=Environment.TESTECF)
+
+    found = (await api.get(HERE)).json()["sequences"]
+
+    total = found[0]["montoTotal"]
+    assert found == [
+        {
+            "prefix": "E31",
+            "name": "",
+            "receipts": 1,
+            "montoTotal": total,
+            "first": f"E31{3:010}",
+            "last": f"E31{3:010}",
+        },
+        {
+            **{"prefix": "E31", "name": "Caja 2", "receipts": 2, "montoTotal": 2 * total},
+            **{"first": f"E31{11:010}", "last": f"E31{12:010}"},
+        },
+    ]
 
 
 @pytest.mark.usefixtures("in_process")

@@ -73,6 +73,7 @@ async def test_a_record_has_every_field_in_its_form(api: httpx.AsyncClient, db: 
     assert tuple(record) == (
         *RECORD,
         *FACTS,
+        "facts",
         "eNCF",
         "numberFate",
     )  # nothing to explain: it is accepted without remarks
@@ -102,6 +103,10 @@ async def test_a_record_has_every_field_in_its_form(api: httpx.AsyncClient, db: 
         "fechaEmision": "2026-11-05",
         "readyToPrint": True,
     }
+    facts = record["facts"]
+    assert (facts["sendBy"], facts["deliveredAt"]) == (None, None)
+    assert facts["signedAt"] == "2026-11-05T18:30:15.000Z"
+    assert facts["receivedAt"] <= facts["verdictAt"]
     assert b'"montoTotal":1063.18,"totalITBIS":162.18' in by_id.content
     (listed,) = (await api.get("/invoices")).json()["items"]
     assert {name: listed[name] for name in listed} == {name: record[name] for name in listed}
@@ -277,7 +282,7 @@ async def test_the_history_comes_in_pages_newest_first(api: httpx.AsyncClient, d
 
     assert (everything["page"], everything["limit"], everything["total"]) == (1, 50, 5)
     assert [item["taxLogId"] for item in everything["items"]] == ids[::-1]
-    assert tuple(everything["items"][-1]) == (*ITEM, "securityCode", "fechaHoraFirma", *FACTS, "eNCF")
+    assert tuple(everything["items"][-1]) == (*ITEM, "securityCode", "fechaHoraFirma", *FACTS, "facts", "eNCF")
     assert everything["items"][-1]["trackId"] == TRACK_ID
     assert everything["items"][-1]["status"] == "Aceptado"
     assert [len(page["items"]) for page in pages] == [2, 2, 1, 0]
@@ -633,6 +638,28 @@ async def test_a_waiting_query_answers_with_what_there_is_when_time_is_up_or_we_
             await until(lambda: waiters(front) == 1)
             front.shutdown.set()
     assert answers[0].json()["status"] == "queued"
+
+
+async def test_a_wait_until_signed_ends_with_the_signature(
+    front: Running, api: httpx.AsyncClient, db: Database
+) -> None:
+    tax_log_id = await submit(api)
+    answers: list[httpx.Response] = []
+
+    async def wait() -> None:
+        answers.append(await api.get(f"/invoices/{tax_log_id}", params={"wait": "30", "until": "signed"}))
+
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as waiting:
+            waiting.start_soon(wait)
+            await until(lambda: waiters(front) == 1)
+            await worker.sign(db, tax_log_id)
+
+    (signed,) = answers
+    assert (signed.json()["readyToPrint"], "Retry-After" in signed.headers) == (True, True)
+    assert signed.json()["securityCode"]
+    refused = await api.get(f"/invoices/{tax_log_id}", params={"wait": "1", "until": "printed"})
+    assert (refused.status_code, "until" in refused.json()["message"]) == (400, True)
 
 
 # --- a tenant does not see another tenant's data ---------------------------------------------------------------------

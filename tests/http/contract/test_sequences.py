@@ -366,6 +366,7 @@ async def test_a_named_sequence_lives_beside_the_one_without_a_name(
     brought = (await api.post("/invoices", json=structured() | {"sequence": "Caja 2"})).json()
     overlap = await api.post("/ncf", json={"prefix": "E31", "name": "Caja 3", "minSequence": 200, "maxSequence": 300})
     ill_named = await api.post("/ncf", json={"prefix": "E31", "name": " a/b"})
+    same_name = await api.post("/ncf", json={"prefix": "E31", "name": "caja 2", "minSequence": 201, "maxSequence": 300})
     changed = await api.patch("/ncf/E31?name=Caja%202", json={"users": []})
     unknown = await api.patch("/ncf/E31?name=Caja%209", json={"isActive": True})
 
@@ -378,6 +379,7 @@ async def test_a_named_sequence_lives_beside_the_one_without_a_name(
     ]
     assert [one["code"] for one in brought["warnings"]] == ["sequence-not-drawn"]
     assert (overlap.status_code, ill_named.status_code) == (400, 400)
+    assert (same_name.status_code, "with other capitals" in same_name.text) == (400, True)
     assert "another sequence" in overlap.json()["message"]
     assert ill_named.json()["message"].startswith("name must be a name of 1 to 40 letters")
     assert (changed.json()["users"], changed.json()["currentSequence"]) == ([], "103")

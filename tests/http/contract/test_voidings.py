@@ -9,6 +9,7 @@ from fe.identifiers import TenantId
 from fe.store.postgres.db import Database
 from fe.store.records import voidings
 from tests.factories.tenants import rows
+from tests.http.front import invoice_payload, structured
 
 
 async def settle(db: Database, tenant: TenantId, voiding: str, at: datetime, *left_out: str) -> None:
@@ -42,16 +43,31 @@ async def test_numbers_are_proposed_voided_once_and_listed_in_the_608(
     await settle(db, tenant, first.json()["voidingId"], datetime(2026, 12, 1, 0, 30, tzinfo=UTC), "E310000000019")
     await settle(db, tenant, late["voidingId"], datetime(2026, 12, 1, 12, tzinfo=UTC))
 
-    november, december = await api.get("/months/2026-11/608"), await api.get("/months/2026-12/608")
+    october, november, december = [(await api.get(f"/months/2026-{month}/608")).json() for month in (10, 11, 12)]
 
-    assert november.headers["content-type"] == "text/plain"
-    assert november.headers["content-disposition"] == 'attachment; filename="DGII_F_608_131880681_202611.TXT"'
-    assert november.content == (
-        b"608|131880681|202611|3\r\nE310000000018|20261130|4\r\nE310000000020|20261130|4\r\nE320000000004|20261130|4"
+    assert (november["fileName"], november["rows"]) == ("DGII_F_608_131880681_202611.TXT", 3)
+    assert november["content"] == (
+        "608|131880681|202611|3\r\nE310000000018|20261130|4\r\nE310000000020|20261130|4\r\nE320000000004|20261130|4"
     )
-    assert december.content == b"608|131880681|202612|1\r\nE320000000001|20261201|8"
-    assert (await api.get("/months/2026-10/608")).content == b"608|131880681|202610|0"
+    assert december["content"] == "608|131880681|202612|1\r\nE320000000001|20261201|8"
+    assert october["content"] == "608|131880681|202610|0"
     assert (await api.get(f"/voidings/{first.json()['voidingId']}")).json()["state"] == "partly voided"
+
+
+async def test_a_document_with_a_voided_number_is_invalid(api: httpx.AsyncClient) -> None:
+    await api.post("/ncf", json={"prefix": "E31", "minSequence": 1, "maxSequence": 20})
+    voiding = (await api.post("/voidings", json={"ranges": [{"first": "E310000000018"}], "reason": 8})).json()
+
+    told = {}
+    for number in ("E310000000017", "E310000000018", "E31000000001x"):
+        found = (await api.post("/invoices/validate", json=structured(invoice_payload(number)))).json()["problems"]
+        told[number] = [one for one in found if one["code"] == "number-voided"]
+
+    assert [len(found) for found in told.values()] == [0, 1, 0]
+    (problem,) = told["E310000000018"]
+    assert (problem["path"], problem["severity"]) == ("Encabezado.IdDoc.eNCF", "rejected")
+    assert voiding["voidingId"] in problem["message"]
+    assert voiding["voidingId"] in problem["messageEs"]
 
 
 async def test_bad_ranges_are_refused(api: httpx.AsyncClient) -> None:

@@ -5,8 +5,10 @@ Not longer: while Playwright is there, an asyncio loop runs in this thread, and 
 
 import asyncio
 import json
+import math
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.resources import files
@@ -20,6 +22,8 @@ from tests.portal.browser.looking import Looker, Seen
 
 CHROMIUM = shutil.which("chromium")
 _NOT_HERE = "NOT PROVED HERE: there is no chromium on this machine (.ci/servers installs it)"
+#: After ten minutes the portal asks for the password again before some pages.
+_LOGIN_SECONDS = 240.0
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
 
 
@@ -64,20 +68,35 @@ def look(chromium: Browser, installation: Installation, axe: str) -> Iterator[Lo
 
 
 @pytest.fixture(scope="module")
-def owner_state(chromium: Browser, installation: Installation) -> str:
+def logged_in() -> dict[str, tuple[float, str]]:
+    """Moment of the last login and its cookies, by mail address."""
+    return {}
+
+
+@pytest.fixture
+def owner_state(chromium: Browser, installation: Installation, logged_in: dict[str, tuple[float, str]]) -> str:
     """The cookies of a browser in which the owner has logged in."""
-    return _state(chromium, installation, installation.owner, installation.owner_password)
+    return _state(chromium, installation, logged_in, installation.owner, installation.owner_password)
 
 
-@pytest.fixture(scope="module")
-def operator_state(chromium: Browser, installation: Installation) -> str:
+@pytest.fixture
+def operator_state(chromium: Browser, installation: Installation, logged_in: dict[str, tuple[float, str]]) -> str:
     """The cookies of a browser in which the operator has logged in, with a one-time password."""
-    return _state(
-        chromium, installation, installation.operator, installation.operator_password, installation.device_key
-    )
+    person = installation.operator, installation.operator_password, installation.device_key
+    return _state(chromium, installation, logged_in, *person)
 
 
-def _state(chromium: Browser, installation: Installation, email: str, password: str, device_key: str = "") -> str:
+def _state(
+    chromium: Browser,
+    installation: Installation,
+    logged_in: dict[str, tuple[float, str]],
+    email: str,
+    password: str,
+    device_key: str = "",
+) -> str:
+    at, state = logged_in.get(email, (-math.inf, ""))
+    if time.monotonic() - at < _LOGIN_SECONDS:
+        return state
     with ExitStack() as cleanup:
         seen: Seen = Looker(chromium, installation.url, "", cleanup).window()
         seen.sign_in(email, password)
@@ -85,4 +104,6 @@ def _state(chromium: Browser, installation: Installation, email: str, password: 
             seen.page.locator("[name=code]").fill(pyotp.TOTP(device_key).now())
             seen.page.locator("main form button").first.click()
         seen.page.wait_for_url(lambda url: "/sign-in" not in url)
-        return json.dumps(seen.page.context.storage_state())
+        state = json.dumps(seen.page.context.storage_state())
+    logged_in[email] = time.monotonic(), state
+    return state

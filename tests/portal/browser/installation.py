@@ -7,27 +7,37 @@ of its own, which does not go together with Trio's: so this runs apart from the 
 """
 
 import json
+import secrets
 import subprocess
 import sys
+import tempfile
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx
 import trio
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from fe.accounts import people
+from fe.accounts.provision import add_certificate, create_tenant, put_sequence
+from fe.archive.keys import MemoryKey
+from fe.archiving.certificates import Chains
+from fe.archiving.packing import Archive, ArchiveDay
 from fe.catalogue.csv_file import customers_in, products_in
 from fe.catalogue.entries import EntrySource
 from fe.clock import system_clock
-from fe.ecf.catalogue import PREFIXES
+from fe.config import named_keys
+from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import to_p12
 from fe.ecf.signature import Signer
+from fe.identifiers import TenantId
 from fe.integrator.demo.client import Client
 from fe.integrator.demo.documents import (
     BEYOND,
@@ -35,6 +45,7 @@ from fe.integrator.demo.documents import (
     COUNTER_SALE,
     FURNITURE,
     GRANTED,
+    ISSUER,
     ISSUER_RNC,
     SAMPLES,
     body_of,
@@ -42,7 +53,12 @@ from fe.integrator.demo.documents import (
 from fe.integrator.demo.people import OPERATOR, OWNER, make_people
 from fe.integrator.demo.tenant import ENVIRONMENT, make_credential, make_tenant, world_of
 from fe.integrator.stack import Stack, open_stack
-from fe.store.postgres.db import open_database
+from fe.objects.storage import FolderStore
+from fe.secrets.vault import Vault
+from fe.store.portal import people as memberships
+from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Database, open_database
+from fe.store.records.archive import PackageChain
 from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
 from tests.portal.operators import make_dead
 from tests.portal.provider import CLIENT_ID, CLIENT_SECRET, running_provider
@@ -53,6 +69,8 @@ from tests.waiting import PATIENCE
 PASSPHRASE = "de las pruebas"
 #: Receipts of suppliers that wait for an answer.
 RECEIVED = 20
+APPLICANT = "eva@nueva.example"
+_FRESH = {"own": "131881017", "provider": "131881025"}
 
 
 @dataclass(frozen=True)
@@ -78,6 +96,14 @@ class Installation:
     p12: str
     passphrase: str
     new_rnc: str
+    #: Of the certificate of all companies.
+    holder_id: str
+    #: Management port of the simulated authority.
+    management: str
+    #: By path of the certification: RNC and id of a company that has a certificate and this person, and nothing else.
+    fresh: dict[str, tuple[str, int]]
+    applicant: str
+    applicant_password: str
 
 
 _CUSTOMERS = """nombre;rnc;correo
@@ -92,13 +118,27 @@ Instalación de cerradura;INS-03;1500;no;18;servicio
 """
 
 
-async def _fill(stack: Stack, credential: Credential, provider: str) -> Installation:
+async def _archive(stack: Stack, company: TenantId, key: MemoryKey, folder: Path) -> None:
+    """Archive what was issued, as if two days had passed."""
+    later = system_clock() + timedelta(days=2)
+    async with open_database(stack.dsn, max_size=2, patience=PATIENCE) as db:
+        work = Archive(db, FolderStore(folder), key, lambda: later, Chains(()), most=12)
+        while await work.advance(PackageChain(company, ENVIRONMENT), ArchiveDay.at(later)):
+            pass
+
+
+async def _fill(stack: Stack, credential: Credential, provider: str, key: MemoryKey, folder: Path) -> Installation:
     now = system_clock()
     async with open_database(stack.dsn, max_size=2, patience=PATIENCE) as db:
         tenant = await make_tenant(db, stack.environment, credential, now)
         company = tenant.tenant.tenant_id
-        people = await make_people(db, stack.environment, (company,), now)
+        visitors = await make_people(db, stack.environment, (company,), now)
         await make_dead(db, company, now, 2)
+        for prefix in PREFIXES:
+            ends = now.date().replace(year=now.year + 1)
+            await db.transact(
+                put_sequence, tenant.tenant, Environment.CERTECF, prefix, maximum=GRANTED, expires=ends, now=now
+            )
         for number in range(RECEIVED):
             e_ncf, at = f"E31{number + 501:010}", now - timedelta(hours=number)
             await make_received(
@@ -108,6 +148,8 @@ async def _fill(stack: Stack, credential: Credential, provider: str) -> Installa
         customers, products = customers_in(_CUSTOMERS.encode()), products_in(_PRODUCTS.encode())
         await db.transact_for(company, CUSTOMERS.write_all, company, customers.entries, **written)
         await db.transact_for(company, PRODUCTS.write_all, company, products.entries, **written)
+        password = secrets.token_urlsafe(9)
+        fresh = await _make_fresh(db, stack, credential, await people.hash_password(password))
     async with httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=PATIENCE) as http:
         client = Client(http, system_clock)
         await client.login(tenant.key.record.api_key_id, tenant.key.secret)
@@ -116,6 +158,7 @@ async def _fill(stack: Stack, credential: Credential, provider: str) -> Installa
             body = await trio.to_thread.run_sync(partial(body_of, sample, system_clock(), Signer(credential)))
             outcome = await client.issue(body, patience=PATIENCE)
             ids[sample] = outcome.accepted["taxLogId"]
+        await _archive(stack, company, key, folder)
         shared = await http.post(f"/invoices/{ids[FURNITURE]}/share")
     assert stack.portal_url is not None
     return Installation(
@@ -127,23 +170,56 @@ async def _fill(stack: Stack, credential: Credential, provider: str) -> Installa
         rejected=ids[BEYOND],
         shared=shared.raise_for_status().json()["url"],
         owner=OWNER,
-        owner_password=people.owner_password,
+        owner_password=visitors.owner_password,
         operator=OPERATOR,
-        operator_password=people.operator_password,
-        device_key=people.device_key,
+        operator_password=visitors.operator_password,
+        device_key=visitors.device_key,
         p12=b64encode(to_p12(credential, PASSPHRASE)).decode(),
         passphrase=PASSPHRASE,
         new_rnc=BUYER_RNC,
+        holder_id=str(credential.holder_id),
+        management=stack.authority["management"],
+        fresh=fresh,
+        applicant=APPLICANT,
+        applicant_password=password,
     )
+
+
+async def _make_fresh(
+    db: Database, stack: Stack, credential: Credential, password_hash: str
+) -> dict[str, tuple[str, int]]:
+    """Make companies that have a certificate and one owner, and nothing else."""
+    now, vault = system_clock(), Vault(named_keys(stack.environment["FE_KEK"]))
+    p12 = to_p12(credential, PASSPHRASE)
+    kept: Any = {"p12": p12, "passphrase": PASSPHRASE, "opened": credential, "now": now}
+    owner = await db.transact(people.create_person, APPLICANT, "Eva Nueva", password_hash=password_hash, now=now)
+    made = {}
+    for path, rnc in _FRESH.items():
+        issuer = {**ISSUER, "RNCEmisor": rnc}
+        tenant = await db.transact(create_tenant, f"Nueva {path}", issuer, today=now.date())
+        await db.transact(add_certificate, vault, tenant, None, **kept)
+        await db.transact(memberships.join, tenant.tenant_id, owner.person_id, PortalRole.OWNER, now)
+        made[path] = (rnc, int(tenant.tenant_id))
+    return made
 
 
 async def serve() -> None:
     credential = await make_credential(system_clock())
     world = world_of(credential)
+    world["ranges"] += [
+        {"issuer": ISSUER_RNC, "type": prefix, "from": 1, "to": GRANTED, "environment": environment.value}
+        for prefix in PREFIXES
+        for environment in (Environment.CERTECF, Environment.ECF)
+    ]
     granted = {"issuer": BUYER_RNC, "from": 1, "to": GRANTED, "environment": ENVIRONMENT.value}
     world["ranges"] += [{**granted, "type": prefix} for prefix in PREFIXES]
-    with running_provider() as provider:
+    world["taxpayers"] += [{"rnc": rnc, "name": "Nueva"} for rnc in _FRESH.values()]
+    world["delegations"] += [{"holder": credential.holder_id, "issuer": rnc} for rnc in _FRESH.values()]
+    key = MemoryKey.generate()
+    with running_provider() as provider, tempfile.TemporaryDirectory(prefix="fe-archive-") as folder:
         settings = {
+            "FE_ARCHIVE": folder,
+            "FE_ARCHIVE_KEY": b64encode(key.to_der()).decode(),
             "FE_AUTHORITY_SIMULATED": "1",
             "FE_PORTAL_OIDC_ISSUER": provider.issuer,
             "FE_PORTAL_OIDC_CLIENT_ID": CLIENT_ID,
@@ -152,8 +228,11 @@ async def serve() -> None:
             "FE_SHARE_BIND": f"127.0.0.1:{free_port()}",
         }
         roots = credential.certificate.public_bytes(Encoding.PEM)
-        async with open_stack(world=world, reception_roots=roots, settings=settings, portal=True) as stack:
-            made = await _fill(stack, credential, provider.issuer)
+        at_once = ["--certification-lag", "0"]
+        async with open_stack(
+            world=world, simulator=at_once, reception_roots=roots, settings=settings, portal=True
+        ) as stack:
+            made = await _fill(stack, credential, provider.issuer, key, Path(folder))
             sys.stdout.write(f"{json.dumps(asdict(made))}\n")
             sys.stdout.flush()
             await trio.to_thread.run_sync(sys.stdin.read, abandon_on_cancel=True)

@@ -20,10 +20,12 @@ _SPANISH = """
     clave claves secuencia secuencias guardar eliminar quitar buscar mostrar enviar siguiente último sí aceptado
     rechazado falló pendiente
 """
-#: What is the same in both: addresses, kinds of events, places with their code, and names of the demonstration.
+#: What is the same in both: addresses, kinds of events, places with their code, names of the demonstration, and words
+#: of the DGII's own portal.
 _SAID_IN_BOTH = re.compile(
     r"[\w.+-]+@[\w.-]+|https?://\S+|GET /\S+|\b[a-z]+\.[a-z]+\b|^.*\(\d{6}\)$|30 días"
     r"|Calle El Conde 12, Ciudad Colonial|Río Ozama[^·]*|Brisas del Yaque[^·]*|Altagracia Demostración"
+    r"|Usuario Administrador e-CF|ENVIAR PRUEBA DE COMPROBANTES"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 #: Texts of a page, and what stands for one: but for codes, names, and what is said to be in another language.

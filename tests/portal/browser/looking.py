@@ -69,7 +69,8 @@ class Seen:
         return self.width()
 
     def findings(self) -> list[Any]:
-        """Return axe's serious findings."""
+        """Return axe's serious findings, once the page is there: after a click it may be read half-way."""
+        self.page.wait_for_load_state()
         found: dict[str, Any] = self.page.evaluate(_RUN_AXE)
         assert found["looked"] > 10, "axe looked at nothing"
         return [one for one in found["wrong"] if one[0] in GRAVE]

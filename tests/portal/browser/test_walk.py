@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Any
 
 import pyotp
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from fe.ecf.catalogue import EcfType, Root
@@ -20,12 +21,16 @@ from fe.ecf.document import Document
 from fe.ecf.money import exact
 from fe.ecf.totals import totals
 from fe.portal.receipt.view import vat_of
+from tests.certification.test_runs import ALL_COUNTED, SMALL_SET
+from tests.portal.browser.certifying import Certifying
 from tests.portal.browser.installation import RECEIVED, Installation
 from tests.portal.browser.looking import Looker, Seen
 from tests.waiting import PATIENCE
 
 PASSWORD = "caballo correcto pila grapa"
 NEW_OWNER = "rosa@yaque.example"
+#: Counters of the simulation's documents.
+_COUNTED = {"own": ALL_COUNTED, "provider": dict.fromkeys(ALL_COUNTED, 1)}
 
 
 def until_shown(seen: Seen, text: str, where: str = "main") -> None:
@@ -427,6 +432,28 @@ def test_twenty_received_receipts_are_approved_with_three_clicks(
     assert waiting.count() == 0
 
 
+@pytest.mark.parametrize("path", ["own", "provider"])
+def test_fresh_company_is_certified_and_goes_live(look: Looker, installation: Installation, path: str) -> None:
+    """From a certificate alone. In step 4 a receipt outside of the runs puts the authority's counters to 0."""
+    walk = Certifying(look.window(script=False), installation, path)
+    walk.seen.sign_in(installation.applicant, installation.applicant_password)
+    walk.choose_path()
+    walk.apply()
+    if path == "own":
+        walk.send_sets()
+    walk.register_ranges()
+    if path == "provider":
+        walk.simulate(11)
+    counted, resets = walk.counters()
+    assert (sum(counted.values()), resets) == ({"own": len(SMALL_SET), "provider": 11}[path], 0)
+    walk.have_one_rejected()
+    assert walk.counters() == ({}, 1)
+    walk.simulate(sum(_COUNTED[path].values()))
+    assert walk.counters() == (_COUNTED[path], 1)
+    walk.finish(range(4, 13))
+    walk.go_live()
+
+
 def test_totals_computed_by_the_script_are_those_of_the_service(
     look: Looker, installation: Installation, owner_state: str
 ) -> None:
@@ -520,6 +547,7 @@ def test_shops_day_takes_four_taps_a_receipt(look: Looker, installation: Install
         day.tap('[name="item.NombreItem"]')
         day.type("mar")
         day.tap("[role=option]")
+        day.tap(".chip:has-text('Efectivo')")
         day.issue()
         for _ in range(sales - 1):
             day.tap("#next")
@@ -546,6 +574,7 @@ def test_shops_day_takes_four_taps_a_receipt(look: Looker, installation: Install
         day.tap("a:has-text('Hoy')")
         day.tap("a:has-text('Cierre del día')")
         expect(page.locator("main")).to_contain_text("E34 Nota de crédito")
+        expect(page.locator("h2:has-text('Por forma de pago') + .scroll")).to_contain_text("Efectivo")
         assert sold(page) - before == sales * Decimal("495.00")
 
         assert (day.taps <= 4 * (sales + 2), day.keys <= 12) == (True, True), (day.taps, day.keys)
@@ -556,18 +585,23 @@ def test_month_end_of_twelve_companies_takes_under_eighty_taps(
 ) -> None:
     """One company: month, its 606 with one question for each supplier, the file. The others repeat it."""
     at = f"{installation.url}/companies/{installation.company}/{installation.environment}"
-    month = Counted(look.window(state=owner_state))
-    page = month.page
-    page.goto(f"{at}/months/2026-11")
-    month.tap("a[href$='/606']")
-    expect(page.locator("main")).to_contain_text("tipo de gasto")
-    month.tap("main tbody a[href*='/606/']:not([href*='receipt='])")
-    page.locator("[name=payment]").select_option("01")
-    month.taps += 2
-    month.tap("main form button:has-text('Guardar')")
-    page.wait_for_url("**/606")
-    with page.expect_download() as made:
-        month.tap("a[href$='606.txt']")
+    for screen, language, kind, save in (
+        ("desk", "es", "Tipo de gasto", "Guardar"),
+        ("phone", "en", "Kind of expense", "Remember"),
+    ):
+        seen = look.window(screen, language=language, state=owner_state)
+        seen.speak(language)
+        month, page = Counted(seen), seen.page
+        page.goto(f"{at}/months/2026-11")
+        month.tap("a[href$='/606']")
+        expect(page.locator("main")).to_contain_text(kind)
+        month.tap("main tbody a[href*='/606/']:not([href*='receipt='])")
+        page.locator("[name=payment]").select_option("01")
+        month.taps += 2
+        month.tap(f"main form button:has-text('{save}')")
+        page.wait_for_url("**/606")
+        with page.expect_download() as made:
+            month.tap("a[href$='606.txt']")
 
-    assert made.value.path().read_text().startswith("606|131880738|202611|20")
-    assert 12 * month.taps <= 80, month.taps
+        assert made.value.path().read_text().startswith("606|131880738|202611|20")
+        assert 12 * month.taps <= 80, (screen, month.taps)

@@ -42,6 +42,8 @@ _SHOWN = 100
 _MAX_CHOSEN = 5000
 _PREVIEWED = 50
 _GROUPS_SHOWN = 50
+#: Companies and causes that a review counts by name.
+_COUNTED = 10
 _HEADS = (
     *("eNCF", "taxLogId", "Empresa", "Ambiente", "Etapa", "Detenido desde", "Envíos", "Monto total"),
     *("Error (inglés)", "Causa (inglés)"),
@@ -188,6 +190,9 @@ async def _review(
         total=len(found),
         is_most=len(found) == _MAX_CHOSEN,
         would=Counter(one.kind for one in previews).most_common(10),
+        companies=Counter(one.tenant for one in found).most_common(_COUNTED),
+        companies_left=max(0, len({one.tenant for one in found}) - _COUNTED),
+        causes=Counter(one.cause for one in found).most_common(_COUNTED),
         obstacles=Counter(what for one in previews for what in one.obstacles).most_common(10),
         hidden=hidden,
         frozen=approvals.frozen(found),

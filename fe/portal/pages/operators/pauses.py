@@ -12,6 +12,8 @@ from fe.store.queue import outbox, pauses
 from fe.store.queue.audit import OperatorAction
 from fe.store.records import tenants
 
+#: Companies whose names the field offers, the newest: others are typed.
+_OFFERED = 500
 _PAUSED = Text("That is paused already.", "Eso ya está en pausa.")
 _NOT_PAUSED = Text("That is no longer paused.", "Eso ya no está en pausa.")
 
@@ -27,6 +29,7 @@ async def _show(visit: Visit, problem: Text | None = None) -> Reply:
         409 if problem else 200,
         found=await visit.operators.run(pauses.everything),
         environments=list(Environment),
+        companies=[one.name for one in (await visit.operators.run(tenants.everyone))[-_OFFERED:]],
         problem=problem,
         typed=visit.form,
     )

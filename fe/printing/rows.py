@@ -6,7 +6,7 @@ from typing import Literal
 
 from fe.printing.labels import LEGENDS, label
 from fe.printing.options import FiscalStanding, PrintOptions
-from fe.printing.read import Adjustment, Item, PrintedReceipt, show, show_quantity
+from fe.printing.read import Adjustment, Currency, Item, PrintedReceipt, show, show_quantity
 
 #: A label by its name, with values in place of its braces.
 Speaker = Callable[..., str]
@@ -74,7 +74,7 @@ def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: 
         yield Words(mark.upper(), "strong", centered=True)
     yield Line()
     yield Words(receipt.title, "strong", centered=True)
-    yield Pair(f"{words('e_ncf')}:", receipt.e_ncf, "strong")
+    yield Pair(f"{words('ncf' if receipt.is_paper else 'e_ncf')}:", receipt.e_ncf, "strong")
     if receipt.expires:
         yield Pair(f"{words('expires')}:", receipt.expires)
     if modified is not None:
@@ -108,6 +108,8 @@ def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: 
         yield Line()
         for line in options.footer.splitlines():
             yield Words(line, "soft", centered=True)
+    if receipt.is_paper:
+        return
     yield Line()
     yield QrCode(url)
     yield Words(f"{words('code')}: {receipt.code}", centered=True)
@@ -131,10 +133,15 @@ def adjustment_words(one: Adjustment, words: Speaker) -> str:
     return f"{words('discount' if one.is_discount else 'surcharge')}{percent}{named}:"
 
 
+def currency_words(abroad: Currency, words: Speaker) -> str:
+    """Return a line's price and value in another currency, each with its label and the currency's code."""
+    return " · ".join(f"{words(one.name)} {abroad.code}: {show(one.amount)}" for one in abroad.amounts)
+
+
 def _item(item: Item, words: Speaker) -> Iterator[Row]:
     yield Words(f"E  {item.name}" if item.exempt else item.name, "strong")
-    for text in item.details:
-        yield Words(text, "soft")
+    if item.description:
+        yield Words(item.description, "soft")
     excise = (
         ("degrees", "" if item.degrees is None else show_quantity(item.degrees)),
         ("retail", "" if item.retail is None else show(item.retail)),
@@ -149,6 +156,8 @@ def _item(item: Item, words: Speaker) -> Iterator[Row]:
         yield Words(f"{words('discount')}: -{show(item.discount)}", "soft")
     if item.surcharge:
         yield Words(f"{words('surcharge')}: {show(item.surcharge)}", "soft")
+    if item.abroad is not None:
+        yield Words(currency_words(item.abroad, words), "soft")
 
 
 def _totals(receipt: PrintedReceipt, words: Speaker) -> Iterator[Row]:
@@ -163,5 +172,5 @@ def _totals(receipt: PrintedReceipt, words: Speaker) -> Iterator[Row]:
     if currency is not None:
         rate = "" if currency.rate is None else show_quantity(currency.rate)
         yield Words(words("in_currency", currency=currency.code, rate=rate), "strong")
-        for row in currency.totals:
+        for row in currency.amounts:
             yield Pair(f"{words(row.name)} {currency.code}:", show(row.amount), "soft")

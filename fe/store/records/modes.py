@@ -1,0 +1,215 @@
+"""Periods in which a tenant issues in another mode than the normal one, and what a receipt's paper says of them."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Protocol
+from uuid import UUID
+
+from psycopg.rows import scalar_row
+
+from fe.contingency import Mode
+from fe.ecf.catalogue import Environment, Host
+from fe.ecf.dates import ZONE, local
+from fe.identifiers import TenantId
+from fe.lifecycle import FINAL, Status
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.rows import record_row
+
+
+@dataclass(frozen=True, slots=True)
+class ModePeriod:
+    """One period. `number` is that of the declaration or of the authorisation, `valid_until` the latter's last day."""
+
+    period_id: UUID
+    environment: Environment
+    mode: Mode
+    number: str | None
+    valid_until: date | None
+    began_at: datetime
+    begun_by: str
+    reason: str
+    ended_at: datetime | None = None
+    ended_by: str | None = None
+    end_reason: str | None = None
+
+    def authorises(self, at: datetime) -> bool:
+        """Return whether it authorises deferred sending of a document that is signed at `at`."""
+        return (
+            self.mode is Mode.DEFERRED
+            and self.began_at <= at
+            and (self.ended_at is None or at < self.ended_at)
+            and (self.valid_until is None or local(at).date() <= self.valid_until)
+        )
+
+
+#: Periods that a list shows.
+_MOST = 100
+_COLUMNS = """p.period_id, p.environment, p.mode, p.number, p.valid_until, p.began_at, p.begun_by, p.reason, p.ended_at,
+           p.ended_by, p.end_reason"""
+_LISTED = f"""
+    SELECT {_COLUMNS}
+      FROM mode_periods AS p
+     WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s
+     ORDER BY (p.ended_at IS NULL) DESC, p.began_at DESC
+     LIMIT {_MOST}
+"""
+
+
+async def listed(conn: Conn, tenant_id: TenantId, environment: Environment) -> list[ModePeriod]:
+    """List the newest periods, the current one first."""
+    cursor = conn.cursor(row_factory=record_row(ModePeriod))
+    await cursor.execute(_LISTED, {"tenant": tenant_id, "environment": environment})
+    return await cursor.fetchall()
+
+
+_CURRENT = f"""
+    SELECT {_COLUMNS}
+      FROM mode_periods AS p
+     WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND p.ended_at IS NULL
+"""
+
+
+async def current(conn: Conn, tenant_id: TenantId, environment: Environment) -> ModePeriod | None:
+    """Return the period that has no end yet; None in normal mode."""
+    cursor = conn.cursor(row_factory=record_row(ModePeriod))
+    await cursor.execute(_CURRENT, {"tenant": tenant_id, "environment": environment})
+    return await cursor.fetchone()
+
+
+#: A column of a query of submissions, `s`: signed while deferred sending was in force, and without an answer.
+IS_DEFERRED = """s.first_answer_at IS NULL
+           AND EXISTS (SELECT 1
+                         FROM mode_periods AS p
+                        WHERE p.tenant_id = %(tenant)s AND p.environment = s.environment AND p.mode = 'deferred'
+                          AND p.began_at <= s.signed_at
+                          AND coalesce(p.ended_at, 'infinity') > s.signed_at) AS is_deferred"""
+
+_DEFERRAL = f"""
+    SELECT {_COLUMNS}
+      FROM mode_periods AS p
+     WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND p.mode = 'deferred'
+       AND p.began_at <= %(at)s AND coalesce(p.ended_at, 'infinity') > %(at)s AND p.valid_until >= %(day)s
+"""
+
+
+async def deferral(conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> ModePeriod | None:
+    """Return the period that authorises deferred sending of a document signed at `at`."""
+    cursor = conn.cursor(row_factory=record_row(ModePeriod))
+    await cursor.execute(
+        _DEFERRAL, {"tenant": tenant_id, "environment": environment, "at": at, "day": local(at).date()}
+    )
+    return await cursor.fetchone()
+
+
+_CONTINGENCY_ON = f"""
+    SELECT {_COLUMNS}
+      FROM mode_periods AS p
+     WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND p.mode = 'contingency'
+       AND p.began_at < %(end)s AND coalesce(p.ended_at, 'infinity') >= %(begin)s
+     ORDER BY p.began_at DESC
+     LIMIT 1
+"""
+
+
+async def contingency_on(conn: Conn, tenant_id: TenantId, environment: Environment, day: date) -> ModePeriod | None:
+    """Return the declared contingency that a day in Santo Domingo lies in, its first and last day included."""
+    begin = datetime.combine(day, time(), ZONE)
+    cursor = conn.cursor(row_factory=record_row(ModePeriod))
+    given = {"tenant": tenant_id, "environment": environment, "begin": begin, "end": begin + timedelta(days=1)}
+    await cursor.execute(_CONTINGENCY_ON, given)
+    return await cursor.fetchone()
+
+
+_END = """
+    UPDATE mode_periods
+       SET ended_at = %(at)s, ended_by = %(by)s, end_reason = %(reason)s
+     WHERE tenant_id = %(tenant)s AND environment = %(environment)s AND ended_at IS NULL
+"""
+
+
+async def end(conn: Conn, tenant_id: TenantId, environment: Environment, *, by: str, reason: str, at: datetime) -> None:
+    """End the current period, if there is one."""
+    await conn.execute(_END, {"tenant": tenant_id, "environment": environment, "at": at, "by": by, "reason": reason})
+
+
+_BEGIN = """
+    INSERT INTO mode_periods (tenant_id, environment, period_id, mode, number, valid_until, began_at, begun_by, reason)
+    VALUES (%(tenant)s, %(environment)s, %(period)s, %(mode)s, %(number)s, %(valid_until)s, %(began_at)s, %(by)s,
+            %(reason)s)
+"""
+
+
+async def begin(conn: Conn, tenant_id: TenantId, period: ModePeriod) -> None:
+    """Begin a period; the one before must have ended."""
+    await conn.execute(
+        _BEGIN,
+        {
+            "tenant": tenant_id,
+            "environment": period.environment,
+            "period": period.period_id,
+            "mode": period.mode,
+            "number": period.number,
+            "valid_until": period.valid_until,
+            "began_at": period.began_at,
+            "by": period.begun_by,
+            "reason": period.reason,
+        },
+    )
+
+
+_WHILE = """
+    SELECT EXISTS (SELECT 1
+                     FROM mode_periods AS p
+                    WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND p.mode = 'offline'
+                      AND p.began_at <= %(signed_at)s AND coalesce(p.ended_at, 'infinity') > %(signed_at)s)
+        OR EXISTS (SELECT 1
+                     FROM authority_outages AS o
+                    WHERE o.environment = %(environment)s AND o.host = %(host)s
+                      AND (o.ended_at IS NULL OR (o.began_at <= %(signed_at)s AND o.ended_at > %(signed_at)s)))
+"""
+
+
+class SignedReceipt(Protocol):
+    """Fields of a submission that decide its legend."""
+
+    @property
+    def environment(self) -> Environment:
+        """The environment."""
+
+    @property
+    def status(self) -> Status:
+        """The status."""
+
+    @property
+    def signed_at(self) -> datetime | None:
+        """When it was signed."""
+
+    @property
+    def qr_code_url(self) -> str | None:
+        """The address of its QR code."""
+
+
+async def is_in_contingency(db: Database, tenant_id: TenantId, receipt: SignedReceipt) -> bool:
+    """Return whether a signed receipt without a verdict carries the legend of contingency.
+
+    It does if it was signed while the tenant was offline or its host was down, or if its host is down now. Of a receipt
+    with a verdict the database is not asked.
+    """
+    if receipt.signed_at is None or receipt.status in FINAL:
+        return False
+    return await db.run_for(tenant_id, _was_in_contingency, receipt)
+
+
+async def _was_in_contingency(conn: Conn, tenant_id: TenantId, receipt: SignedReceipt) -> bool:
+    is_summarised = "/consultatimbrefc" in (receipt.qr_code_url or "").lower()
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(
+        _WHILE,
+        {
+            "tenant": tenant_id,
+            "environment": receipt.environment,
+            "host": Host.FC if is_summarised else Host.ECF,
+            "signed_at": receipt.signed_at,
+        },
+    )
+    return bool(await cursor.fetchone())

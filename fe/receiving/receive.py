@@ -170,6 +170,8 @@ class Reception:
 
     async def _said(self, receiver: Receiver, digest: bytes, reason: AckReason) -> bytes | None:
         about = receiver.environment, digest, int(reason)
+        if await self.db.run_for(receiver.tenant_id, received.said_about, *about) is None:
+            return None  # nothing that an answer could rest on, so nothing to wait for
         return await self.db.confirmed_for(receiver.tenant_id, received.said_about, *about)
 
     async def _is_received(self, receiver: Receiver, assessed: Assessment) -> bool:

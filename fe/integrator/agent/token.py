@@ -48,9 +48,10 @@ def open_token(certificate: Path, uri: str, pin: str) -> Credential:
     found = x509.load_pem_x509_certificate(certificate.read_bytes())
     key = TokenKey(uri, pin)
     public = found.public_key()
+    if not isinstance(public, RSAPublicKey):
+        raise SaleRefused(503, refusals.TOKEN_OTHER.fill(file=certificate))
     try:
-        assert isinstance(public, RSAPublicKey)
         public.verify(key.sign(b"fe agent", None, None), b"fe agent", PKCS1v15(), SHA256())
-    except (InvalidSignature, AssertionError):
+    except InvalidSignature:
         raise SaleRefused(503, refusals.TOKEN_OTHER.fill(file=certificate)) from None
     return Credential(cast(RSAPrivateKey, key), found)  # a signer of documents uses `sign` alone

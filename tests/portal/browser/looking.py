@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from tests.waiting import PATIENCE
 
 SCREENS = {"desk": (1280, 900), "phone": (390, 844)}
+expect.set_options(timeout=PATIENCE * 1000)
 #: Findings that make a page unusable for some people; the others are advice.
 GRAVE = ("serious", "critical")
 _RUN_AXE = """

@@ -320,7 +320,8 @@ def test_walk_in_sale_takes_three_taps_or_eight_keys(
     new = f"/companies/{installation.company}/{installation.environment}/new/32"
     desk.open(new)
     expect(page.locator('[name="item.NombreItem"]').first).to_be_focused()
-    with page.expect_response(lambda answer: answer.status == 204):
+    # The draft is saved while one types: wait until the whole name is in it.
+    with page.expect_response(lambda answer: answer.status == 204 and "molido" in (answer.request.post_data or "")):
         keys.type("Café molido")
     page.reload()
     expect(page.locator('[name="item.NombreItem"]').first).to_have_value("Café molido")

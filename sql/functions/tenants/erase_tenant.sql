@@ -76,7 +76,7 @@ BEGIN
         USING p_tenant, ids;
     END LOOP;
     DELETE FROM mails AS m WHERE m.tenant_id = p_tenant AND m.subject = ANY (ids);
-    IF cardinality(ids) < p_most THEN
+    IF NOT EXISTS (SELECT 1 FROM submissions AS s WHERE s.tenant_id = p_tenant) THEN
         -- Acknowledgements that refuse are in no package: they stay.
         DELETE FROM acknowledgements AS a WHERE a.tenant_id = p_tenant AND a.reason = 0;
         FOREACH what IN ARRAY ARRAY['received_amounts', 'received_waiting', 'received',

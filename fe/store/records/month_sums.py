@@ -209,28 +209,36 @@ class SequenceSum:
 
 #: Receipts that are summed by sequence at most.
 MOST_BY_SEQUENCE = 50_000
-_TOO_MANY = MOST_BY_SEQUENCE + 1
-_BY_SEQUENCE = f"""
+# All that were read count, also those whose numbers no sequence has: else a part would pass for the whole.
+_BY_SEQUENCE = """
     SELECT q.prefix, q.name, count(*) AS receipts, sum(s.total) AS total, min(s.e_ncf) AS first_number,
            max(s.e_ncf) AS last_number
-      FROM (SELECT x.e_ncf, x.total
-              FROM submissions AS x
-             WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s
-               AND x.issued_on BETWEEN %(first)s AND %(last)s AND x.ecf_type = ANY(%(types)s)
-               AND x.root IN ('ECF', 'RFCE') AND x.total IS NOT NULL AND x.e_ncf IS NOT NULL
-               AND x.status IN ('Aceptado', 'Aceptado Condicional')
-             LIMIT {_TOO_MANY}) AS s
+      FROM (SELECT r.e_ncf, r.total, count(*) OVER () AS receipts_read
+              FROM (SELECT x.e_ncf, x.total
+                      FROM submissions AS x
+                     WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s
+                       AND x.issued_on BETWEEN %(first)s AND %(last)s AND x.ecf_type = ANY(%(types)s)
+                       AND x.root IN ('ECF', 'RFCE') AND x.total IS NOT NULL AND x.e_ncf IS NOT NULL
+                       AND x.status IN ('Aceptado', 'Aceptado Condicional')
+                     LIMIT %(most)s + 1) AS r) AS s
       JOIN unnest(%(prefixes)s::text[], %(names)s::text[], %(firsts)s::text[], %(lasts)s::text[])
            AS q (prefix, name, first, last) ON s.e_ncf BETWEEN q.first AND q.last
+     WHERE s.receipts_read <= %(most)s
      GROUP BY q.prefix, q.name
      ORDER BY q.prefix, q.name
 """
 
 
 async def by_sequence(
-    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, ranges: Sequence[NumberSequence]
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    month: YearMonth,
+    ranges: Sequence[NumberSequence],
+    *,
+    most: int = MOST_BY_SEQUENCE,
 ) -> Sequence[SequenceSum]:
-    """Sum the accepted receipts of a month by sequence; none where there are more than MOST_BY_SEQUENCE."""
+    """Sum the accepted receipts of a month by sequence; none where there are more than `most`."""
     values = {
         **_values(tenant_id, environment, month),
         "types": sorted({one.prefix[1:] for one in ranges}),
@@ -238,11 +246,11 @@ async def by_sequence(
         "names": [one.name for one in ranges],
         "firsts": [f"{one.prefix}{one.min_number:010}" for one in ranges],
         "lasts": [f"{one.prefix}{one.max_number:010}" for one in ranges],
+        "most": most,
     }
     cursor = conn.cursor(row_factory=class_row(SequenceSum))
-    await cursor.execute(_BY_SEQUENCE.encode(), values)
-    found = await cursor.fetchall()
-    return [] if sum(one.receipts for one in found) > MOST_BY_SEQUENCE else found
+    await cursor.execute(_BY_SEQUENCE, values)
+    return await cursor.fetchall()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from fe.ecf.catalogue import Environment
 from fe.http import archives
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
+from fe.month.period import YearMonth
 from fe.month.purchases import Expense
 from fe.store.postgres.db import Database
-from fe.store.records import expenses
+from fe.store.records import expenses, month_sums, sequences
 from tests.factories.tenants import rows
 from tests.portal.receipts import make_receipt, make_received
 from tests.portal.test_purchases import DOCUMENT
@@ -70,6 +71,22 @@ async def test_month_is_summed_by_sequence_where_a_type_has_several(
             **{"first": f"E31{11:010}", "last": f"E31{12:010}"},
         },
     ]
+
+
+async def test_sums_by_sequence_of_more_receipts_than_are_read_are_left_out(db: Database, tenant: TenantId) -> None:
+    for key, first, last in (("E31", 1, 10), ("E31/Caja 2", 11, 20)):
+        await db.transact(put, tenant, Environment.TESTECF, key, minimum=first, maximum=last, now=AT)
+    for number in (3, 11, 99):  # the last one is of a range that was replaced
+        await make_receipt(db, tenant, at=AT, e_ncf=f"E31{number:010d}", environment=Environment.TESTECF)
+    ranges = await db.run(sequences.listed, tenant, Environment.TESTECF)
+
+    async def receipts(most: int) -> list[int]:
+        month = YearMonth(2026, 11)
+        found = await db.run(month_sums.by_sequence, tenant, Environment.TESTECF, month, ranges, most=most)
+        return [one.receipts for one in found]
+
+    assert await receipts(3) == [1, 1]
+    assert await receipts(2) == []
 
 
 @pytest.mark.usefixtures("in_process")

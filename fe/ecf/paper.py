@@ -34,9 +34,14 @@ def ncf_of(prefix: str, number: int) -> str:
     return f"{prefix}{number:08d}"
 
 
+def is_ncf(written: str) -> bool:
+    """Return whether a text is a number that a paper receipt may have."""
+    found = _NCF.fullmatch(written)
+    return found is not None and found[1] in ELECTRONIC_OF_PAPER and int(found[2]) > 0
+
+
 def read_ncf(written: str) -> tuple[str, int]:
     """Return prefix and number. Raises PaperRefused."""
-    found = _NCF.fullmatch(written)
-    if found is None or found[1] not in ELECTRONIC_OF_PAPER or not int(found[2]):
+    if not is_ncf(written):
         raise PaperRefused(_NO_NCF.fill(ncf=written[:20], types=", ".join(TYPES)))
-    return f"B{found[1]}", int(found[2])
+    return written[:3], int(written[3:])

@@ -1,6 +1,6 @@
 """Issue the e-CF that replace paper receipts of series B, each at most once (docs/contingency.md).
 
-A try has its clientRequestId from the receipt's number, so that whatever is repeated issues it once. The next try
+A try is stored with its clientRequestId before it is issued, so that whatever is repeated issues it once. The next try
 begins only when the submission of this one has ended without acceptance: two are never accepted.
 """
 

@@ -11,13 +11,13 @@ from fe.accounts.paper import Entered
 from fe.clock import Clock
 from fe.contingency import Mode
 from fe.ecf.ids import read_id
-from fe.ecf.paper import NoSuchPaper, PaperConflict, PaperRefused
+from fe.ecf.paper import NoSuchPaper, PaperConflict, PaperRefused, is_ncf
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import LocalizedError, Text
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import serialize_problems
-from fe.http.messages import must_be
+from fe.http.messages import must_be, say
 from fe.http.models.paper import (
     PAPER_ENTERED,
     PAPER_RANGE,
@@ -130,13 +130,16 @@ class PaperHandlers:
         state = query.get("state", "")
         if state not in ("", "open"):
             raise ApiError(400, must_be("state", _OPEN))
+        after = query.get("cursor", "")
+        if after and not is_ncf(after):
+            raise ApiError(400, say("bad-cursor"))
         found = await read_in_turn(
             self._db,
             self._lists,
             caller.tenant_id,
             paper.listed,
             caller.environment,
-            after=query.get("cursor", ""),
+            after=after,
             only_open=state == "open",
         )
         items = await self._shown(call, found)
@@ -145,8 +148,10 @@ class PaperHandlers:
 
     async def show(self, call: Call) -> ApiReply:
         """Show a paper receipt."""
-        caller = call.identity
-        found = await self._db.run_for(caller.tenant_id, paper.find, caller.environment, call.params["ncf"])
+        caller, ncf = call.identity, call.params["ncf"]
+        found = None
+        if is_ncf(ncf):
+            found = await self._db.run_for(caller.tenant_id, paper.find, caller.environment, ncf)
         if found is None:
             raise ApiError(404, _NO_PAPER)
         (shown,) = await self._shown(call, [found])

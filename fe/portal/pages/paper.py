@@ -11,7 +11,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import local, show_day
 from fe.ecf.document import NotADocument
 from fe.ecf.json_text import write_canonical_json
-from fe.ecf.paper import TYPES, PaperRefused, ncf_of
+from fe.ecf.paper import TYPES, PaperRefused, is_ncf, ncf_of
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
@@ -69,8 +69,9 @@ async def _show(
     visit: Visit, problem: Text | None = None, status: int = 200, why: dict[str, Problem] | None = None
 ) -> Reply:
     every = "all" in visit.query
+    after = visit.query.get("after", "")
     found = await visit.read_list(
-        paper.listed, visit.environment, after=visit.query.get("after", ""), only_open=not every
+        paper.listed, visit.environment, after=after if is_ncf(after) else "", only_open=not every
     )
     tried = await visit.read(paper.tried, visit.environment, found)
     of_request = {one.ncf: tried.get(one.request_id) for one in found if one.request_id is not None}
@@ -250,7 +251,7 @@ async def enter(visit: Visit) -> Reply:
     except Malformed as bad:
         return await _ask(visit, draft, [bad.text], 400)
     except PaperRefused as refused:
-        there = ncf is not None and await visit.read(paper.find, environment, ncf) is not None
+        there = ncf is not None and is_ncf(ncf) and await visit.read(paper.find, environment, ncf) is not None
         return await _ask(visit, draft, [refused.text], 409, may_correct=there)
     await drafts.end(visit, str(visit.params["draft"]))
     said = _ENTERED.fill(ncf=done.record.ncf)
@@ -260,7 +261,8 @@ async def enter(visit: Visit) -> Reply:
 
 
 async def _find(visit: Visit) -> PaperRecord:
-    found = await visit.read(paper.find, visit.environment, visit.params["ncf"])
+    ncf = visit.params["ncf"]
+    found = await visit.read(paper.find, visit.environment, ncf) if is_ncf(ncf) else None
     if found is None:
         raise not_found()
     return found

@@ -1,5 +1,6 @@
 """Receipts of series B on paper: their ranges, the receipts, and the tries to replace each by an e-CF."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -24,6 +25,8 @@ TRY_PREFIX = "paper:"
 PAGE = 200
 #: Ranges of a tenant in an environment.
 MOST_RANGES = 200
+#: Numbers among which a free one is looked for at once; a range may have a hundred million.
+_LOOK = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,10 +253,11 @@ async def draw(
         found = await cursor.fetchone()
         if found is None:
             return None
+        last = min(found.last_number, found.next_number + _LOOK - 1)
         numbers = conn.cursor(row_factory=scalar_row)
-        await numbers.execute(_FREE, given | {"first": found.next_number, "last": found.last_number})
+        await numbers.execute(_FREE, given | {"first": found.next_number, "last": last})
         number: int | None = await numbers.fetchone()
-        after = found.last_number + 1 if number is None else number + 1
+        after = (last if number is None else number) + 1
         await conn.execute(_MOVE, given | {"id": found.range_id, "next": after})
         if number is not None:
             return found, number
@@ -511,17 +515,15 @@ _BEGIN_TRY = """
 """
 
 
-def request_id_of(ncf: str, attempt: int) -> ClientRequestId:
-    """Return the clientRequestId of a try."""
-    return ClientRequestId(f"{TRY_PREFIX}{ncf}:{attempt}")
-
-
 async def begin_try(conn: Conn, tenant_id: TenantId, of: PaperRecord, *, at: datetime, by: str) -> ClientRequestId:
-    """Free the receipt of its live try, if there is one, and begin the next. The receipt is locked."""
+    """Free the receipt of its live try, if there is one, and begin the next. The receipt is locked.
+
+    Part of its clientRequestId is random: a submission of the client's own never passes for the try.
+    """
     given: dict[str, Any] = {"tenant": tenant_id, "environment": of.environment, "ncf": of.ncf, "at": at, "by": by}
     if of.attempt is not None:
         await conn.execute(_FREE_TRY, given | {"attempt": of.attempt})
     attempt = 1 if of.attempt is None else of.attempt + 1
-    request_id = request_id_of(of.ncf, attempt)
+    request_id = ClientRequestId(f"{TRY_PREFIX}{of.ncf}:{attempt}:{secrets.token_hex(8)}")
     await conn.execute(_BEGIN_TRY, given | {"attempt": attempt, "request": request_id})
     return request_id

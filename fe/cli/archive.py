@@ -12,6 +12,7 @@ from fe.archive.keys import MemoryKey
 from fe.archiving import months
 from fe.archiving.checking import check as check_chain
 from fe.cli.failures import Failure
+from fe.cli.operator_options import by_option
 from fe.cli.printing import json_option, show, show_all
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
@@ -20,7 +21,9 @@ from fe.ecf.catalogue import Environment
 from fe.month.period import YearMonth
 from fe.objects.configured import archive_store
 from fe.objects.storage import ObjectStore, StorageError
-from fe.store.postgres.db import Database
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import audit
+from fe.store.queue.audit import OperatorAction
 from fe.store.records import archive_places
 from fe.store.records.archive import PackageChain
 
@@ -78,8 +81,9 @@ _month_argument = click.argument("month", metavar="YYYY-MM", callback=_month)
 @click.command()
 @_month_argument
 @click.option("--yes", is_flag=True, help="Do it; without it, say what would happen.")
+@by_option
 @json_option
-def detach(month: YearMonth, yes: bool, as_json: bool) -> None:
+def detach(month: YearMonth, yes: bool, by_whom: str, as_json: bool) -> None:
     """Take the documents of a month (of UTC) out of the database, once the archive has them all.
 
     Refused while a receipt is open, not archived, or settled for less than 35 days. Every package is read back, and
@@ -98,7 +102,7 @@ def detach(month: YearMonth, yes: bool, as_json: bool) -> None:
         verified, faults = await months.verify_month(db, store, month)
         if faults:
             return made, faults
-        released, kept = await db.transact(archive_places.release, month)
+        released, kept = await db.transact(_release, month, by_whom)
         return made | {"verified": verified, "documentsReleased": released, "documentsKept": kept}, []
 
     made, why = _run(settings, work)
@@ -107,13 +111,33 @@ def detach(month: YearMonth, yes: bool, as_json: bool) -> None:
     show(made, as_json=as_json)
 
 
+async def _release(conn: Conn, month: YearMonth, by_whom: str) -> tuple[int, int]:
+    released, kept = await archive_places.release(conn, month)
+    detail = {"month": str(month), "documentsReleased": released, "documentsKept": kept}
+    await _record(conn, "archive detach", by_whom, detail)
+    return released, kept
+
+
+async def _record(conn: Conn, action: str, by_whom: str, detail: dict[str, object]) -> None:
+    by = OperatorAction.of(by_whom, f"fe {action}", system_clock())
+    await audit.record(conn, by, action, None, None, detail)
+
+
 @click.command()
 @_month_argument
+@by_option
 @json_option
-def restore(month: YearMonth, as_json: bool) -> None:
+def restore(month: YearMonth, by_whom: str, as_json: bool) -> None:
     """Put the documents of a month back into the database, each verified. It may be repeated, and continues then."""
     settings, store = open_archive()
-    restored, faults = _run(settings, lambda db: months.restore_month(db, store, month))
+
+    async def work(db: Database) -> tuple[int, list[str]]:
+        restored, faults = await months.restore_month(db, store, month)
+        detail: dict[str, object] = {"month": str(month), "restored": restored, "faults": len(faults)}
+        await db.transact(_record, "archive restore", by_whom, detail)
+        return restored, faults
+
+    restored, faults = _run(settings, work)
     show({"month": str(month), "restored": restored, "faults": faults[:_SHOWN]}, as_json=as_json)
     if faults:
         sys.exit(1)

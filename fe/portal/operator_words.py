@@ -11,6 +11,8 @@ STAGES = {
 }
 
 ACTIONS = {
+    "archive detach": "sacar un mes de la base de datos",
+    "archive restore": "devolver un mes a la base de datos",
     "billing charges": "cobros",
     "billing disable": "dejar de cobrar",
     "billing enable": "condiciones de cobro",

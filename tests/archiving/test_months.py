@@ -87,6 +87,9 @@ async def test_year_that_left_is_served_from_the_archive_and_comes_back(
         assert "FE_ARCHIVE is not set" in fe.refused("evidence", "export", str(left[-1]))
 
     await trio.to_thread.run_sync(by_command)
+    (said,) = await rows(db, "SELECT action, detail FROM operator_actions")
+    assert said["action"] == "archive detach"
+    assert said["detail"] == {"month": str(YEAR[-1]), "documentsReleased": 4, "documentsKept": 2}
 
     assert await detach(operator_db, store, YEAR[0]) == (0, 2)
     assert (await rows(db, space))[0]["bytes"] < full

@@ -18,3 +18,6 @@ def test_archive_key_is_made_and_archive_is_checked(fe: Fe, tenant: str) -> None
     )
     back = fe("archive", "restore", "2025-01", "--json", archive=archive).json
     assert back == {"month": "2025-01", "restored": 0, "faults": []}
+    kept = fe("audit", "export").out
+    assert "archive restore" in kept
+    assert "2025-01" in kept

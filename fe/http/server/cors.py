@@ -13,7 +13,7 @@ from fe.http.server.answers import HttpAnswer, RawHeaders
 #: Headers that a page's program may read, beside those that it always may.
 _READABLE = (
     "X-Request-Id, X-API-Version, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
-    "Content-Language, ETag, Deprecation, Sunset, Link, Authority-Outage"
+    "Content-Disposition, Content-Language, ETag, Deprecation, Sunset, Link, Authority-Outage, X-Archived"
 )
 _SENDABLE = "Authorization, Content-Type, Accept-Language, Idempotency-Key, X-Request-Id"
 _METHODS = "GET, POST, PUT, PATCH, DELETE"

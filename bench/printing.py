@@ -42,7 +42,7 @@ from tests.printing.documents import GOLDEN, long_receipt, signed
 _PRINTS = 20
 _LINES = 10_000
 #: Load of the service: POSTs a second, prints a second of all tenants, seconds of each part, and parts of each kind.
-#: Two cores have time for no more POSTs beside so many prints, which come last.
+#: Prints run at low priority: beside more POSTs two cores make fewer of them.
 _POSTS, _PDFS, _SECONDS, _PARTS = 10, 20, 5, 12
 #: Receipts of each tenant, each printed once on each paper: the service keeps what it has made. Prints asked at once.
 _RECEIPTS, _TENANTS, _AT_ONCE = 155, 4, 8

@@ -4,13 +4,20 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
+from fe.clock import iso
+from fe.ecf.ids import moment_of
+from fe.ecf.problems import Problem, Severity
+from fe.ecf.texts import Language
 from fe.http.calls import ApiReply
+from fe.http.languages import serialize_problems
+from fe.http.messages import say
 from fe.http.models.response_types import ResponseModel
 from fe.http.parameters import ListQuery
 from fe.identifiers import TenantId
 from fe.limits import ConcurrencyLimit
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Conn, Database
+from fe.store.records.history import LOOK
 
 #: Lists of one tenant that are read at once, each on a connection, and how long the others wait, in seconds. Counting
 #: a million receipts takes a second, and a process has eight connections: without a limit, one tenant takes them all.
@@ -99,10 +106,37 @@ def list_reply(
     id_of: Callable[[R], UUID],
     page: ResponseModel[Any],
     stretch: ResponseModel[Any],
+    looked_until: UUID | None = None,
+    language: Language = "en",
 ) -> ApiReply:
-    """Answer with what `read_page` found: as a page where there is a total, else as what follows a cursor."""
-    last = str(id_of(found[-1])) if len(found) == query.limit else None
-    shown = {"limit": query.limit, "items": [serialize(one) for one in found], "nextCursor": last}
+    """Answer with what `read_page` found: as a page where there is a total, else as what follows a cursor.
+
+    `looked_until`: the last row that was looked at, where there are more. The answer says so, and leads on from there.
+    """
+    last = id_of(found[-1]) if len(found) == query.limit else looked_until
+    shown: dict[str, Any] = {
+        "limit": query.limit,
+        "items": [serialize(one) for one in found],
+        "nextCursor": None if last is None else str(last),
+    }
+    if looked_until is not None:
+        shown["warnings"] = serialize_problems([_not_all(looked_until)], language)
     if total is None:
         return ApiReply(200, stretch.write(shown))
     return ApiReply(200, page.write({"page": query.page, "limit": query.limit, "total": total, **shown}))
+
+
+def _not_all(looked_until: UUID) -> Problem:
+    """Say that a part of the period was looked through, and how to go on."""
+    until = iso(moment_of(looked_until))
+    message, fix = say("not-all-looked-through", many=LOOK, until=until), say("not-all-looked-through-fix")
+    return Problem(
+        code="not-all-looked-through",
+        path="cursor",
+        message=message.en,
+        message_es=message.es,
+        found=until,
+        fix=fix.en,
+        fix_es=fix.es,
+        severity=Severity.CONDITIONAL,
+    )

@@ -15,6 +15,7 @@ from fe.http.paging import LISTS_AT_ONCE
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Database
 from fe.store.records import history, received
+from fe.store.records.history import HistoryPage
 from fe.store.webhooks import deliveries
 from tests.http.front import Key, Running, Streams, make_key, make_tenant, start_front
 from tests.waiting import PATIENCE, until
@@ -43,7 +44,7 @@ class Held:
         self.most[tenant_id] = max(self.most[tenant_id], self.now[tenant_id])
         await self.go_on.wait()
         self.now[tenant_id] -= 1
-        return [], 0
+        return HistoryPage([], 0)
 
     async def count(self, *_: Any) -> int:
         await self.read(*_)

@@ -54,8 +54,8 @@ async def listed(
     """One page, and how many there are in all."""
     chosen = history.HistoryFilter(since=since, until=until)
     totals = history.Totals()
-    records, total = await db.run(history.page, tenant, chosen, limit=limit, offset=offset, totals=totals, now=NOW)
-    return [record.submission_id for record in records], total
+    page = await db.run(history.page, tenant, chosen, limit=limit, offset=offset, totals=totals, now=NOW)
+    return [record.submission_id for record in page.records], page.total
 
 
 async def list_ids(
@@ -242,17 +242,15 @@ async def test_dead_letters_are_listed_out_of_their_own_table_as_the_submissions
     expected = await dead_among(db, tenant, asked)
     chosen = history.HistoryFilter(state=Place.DEAD_LETTER, **asked)
 
-    found, total = await front_db.run_for(
-        tenant, history.page, chosen, limit=50, offset=0, totals=history.Totals(), now=NOW
-    )
+    found = await front_db.run_for(tenant, history.page, chosen, limit=50, offset=0, totals=history.Totals(), now=NOW)
     walked, cursor = [], SubmissionId(UUID(int=2**128 - 1))
-    while part := await front_db.run_for(tenant, history.after, chosen, limit=1, cursor=cursor):
+    while part := (await front_db.run_for(tenant, history.after, chosen, limit=1, cursor=cursor)).records:
         walked += [record.submission_id for record in part]
         cursor = walked[-1]
 
-    assert [record.submission_id for record in found] == walked == expected
-    assert total == len(expected)
-    assert {record.status for record in found} <= {Status.QUEUED}
+    assert [record.submission_id for record in found.records] == walked == expected
+    assert found.total == len(expected)
+    assert {record.status for record in found.records} <= {Status.QUEUED}
 
 
 async def dead_among(db: Database, tenant: TenantId, asked: dict[str, Any]) -> list[SubmissionId]:

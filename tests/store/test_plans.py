@@ -305,9 +305,9 @@ async def test_a_list_of_dead_letters_reads_those_alone(grown: str) -> None:
     )
     async with open_database(grown, role=FRONT) as db:
         scanned, fetched = await rows_read(db, page)
-        (_, total) = await db.run_for(TenantId(1), lambda conn, _: page(conn))
+        found = await db.run_for(TenantId(1), lambda conn, _: page(conn))
 
-    assert total == dead
+    assert found.total == dead
     assert scanned == 0
     assert fetched <= dead + limit
 
@@ -367,7 +367,7 @@ async def test_to_look_after_those_who_wait_reads_their_rows(grown: str) -> None
     async with open_database(grown, role=FRONT) as db:
         cursor = SubmissionId(new_id(NOW))
         newest = await db.run_for(TenantId(1), history.after, history.HistoryFilter(), limit=5, cursor=cursor)
-        ids = [item.submission_id for item in newest]
+        ids = [item.submission_id for item in newest.records]
         assert len(ids) == 5
         scanned, fetched = await rows_read(db, partial(submissions.ended, tenant_id=TenantId(1), submission_ids=ids))
         assert scanned == 0

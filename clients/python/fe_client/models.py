@@ -5812,9 +5812,12 @@ class SubmissionPage(TypedDict):
     page: int
     limit: int
     total: int
+    """in all; with `warnings`, among those that were looked through"""
     items: "list[SubmissionItem]"
     nextCursor: str | None
     """for `cursor`: what is older; null at the end"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """`not-all-looked-through`: a part of the period was looked through; `nextCursor` leads on"""
 
 
 class SubmissionStretch(TypedDict):
@@ -5823,6 +5826,8 @@ class SubmissionStretch(TypedDict):
     limit: int
     items: "list[SubmissionItem]"
     nextCursor: str | None
+    warnings: NotRequired["list[DocumentProblem]"]
+    """`not-all-looked-through`: a part of the period was looked through; `nextCursor` leads on"""
 
 
 class SubmissionSummary(TypedDict):

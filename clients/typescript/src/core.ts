@@ -5108,16 +5108,21 @@ export type components = {
         SubmissionPage: {
             page: number;
             limit: number;
+            /** @description in all; with `warnings`, among those that were looked through */
             total: number;
             items: components["schemas"]["SubmissionItem"][];
             /** @description for `cursor`: what is older; null at the end */
             nextCursor: string | null;
+            /** @description `not-all-looked-through`: a part of the period was looked through; `nextCursor` leads on */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /** @description The submissions that follow a cursor. */
         SubmissionStretch: {
             limit: number;
             items: components["schemas"]["SubmissionItem"][];
             nextCursor: string | null;
+            /** @description `not-all-looked-through`: a part of the period was looked through; `nextCursor` leads on */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /** @description A submission of yours that has come to its end. */
         SubmissionSummary: {

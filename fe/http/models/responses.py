@@ -279,15 +279,22 @@ class SubmissionItem(TypedDict):
     eNCF: NotRequired[Annotated[str, Field(description="absent when the document has no number")]]
 
 
+PartWarning = Annotated[
+    Warnings,
+    Field(description="`not-all-looked-through`: a part of the period was looked through; `nextCursor` leads on"),
+]
+
+
 @closed
 class SubmissionPage(TypedDict):
     """One page of the history, newest first."""
 
     page: int
     limit: int
-    total: int
+    total: Annotated[int, Field(description="in all; with `warnings`, among those that were looked through")]
     items: list[SubmissionItem]
     nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
+    warnings: NotRequired[PartWarning]
 
 
 @closed
@@ -297,6 +304,7 @@ class SubmissionStretch(TypedDict):
     limit: int
     items: list[SubmissionItem]
     nextCursor: str | None
+    warnings: NotRequired[PartWarning]
 
 
 @closed

@@ -348,13 +348,12 @@ class Invoices:
         """List the tenant's submissions, newest first: one page and how many there are, or what follows a cursor."""
         query = read_history_query(call.query())
         tenant_id = call.identity.tenant_id
-        total: int | None = None
         if query.cursor is not None:
-            records = await read_in_turn(
+            found = await read_in_turn(
                 self._db, self._lists, tenant_id, history.after, query.chosen, limit=query.limit, cursor=query.cursor
             )
         else:
-            records, total = await read_in_turn(
+            found = await read_in_turn(
                 self._db,
                 self._lists,
                 tenant_id,
@@ -365,8 +364,18 @@ class Invoices:
                 totals=self._totals,
                 now=self._clock(),
             )
-        await self._confirm(tenant_id, records)
-        return list_reply(query, records, total, serialize_item, attrgetter("submission_id"), PAGE, STRETCH)
+        await self._confirm(tenant_id, found.records)
+        return list_reply(
+            query,
+            found.records,
+            None if query.cursor is not None else found.total,
+            serialize_item,
+            attrgetter("submission_id"),
+            PAGE,
+            STRETCH,
+            found.looked_until,
+            call.language,
+        )
 
     async def _confirm(self, tenant_id: TenantId, records: Sequence[Record]) -> None:
         """Confirm a list from which a client concludes that a receipt was taken in, or that it will not be sent.

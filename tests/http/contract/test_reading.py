@@ -17,7 +17,7 @@ from fe.lifecycle import Status
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
-from fe.store.records import verdict_notices
+from fe.store.records import history, verdict_notices
 from fe.store.records.verdict_notices import VerdictNotices
 from tests.factories.tenants import rows
 from tests.http import worker
@@ -720,6 +720,31 @@ async def test_the_list_is_filtered_by_what_receipts_say(api: httpx.AsyncClient,
         assert page["total"] == is_found, query
         if is_found:
             assert (await api.get("/invoices", params={**query, "cursor": tax_log_id})).json()["items"] == []
+
+
+async def test_a_list_that_looked_through_a_part_says_so_and_leads_on(
+    api: httpx.AsyncClient, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "LOOK", 2)
+    ids = [await submit(api, payload=invoice_payload(f"E31000000001{n}")) for n in range(5)]
+    for one in ids:
+        await worker.sign(db, one)
+    for period in ({"from": "2026-11-01", "to": "2026-11-30"}, {"issuedFrom": "2026-11-01", "issuedTo": "2026-11-30"}):
+        query = {**period, "text": "ñandú"}
+        first = (await api.get("/invoices", params=query)).json()
+        assert (first["total"], [each["code"] for each in first["warnings"]]) == (2, ["not-all-looked-through"])
+        nobody = (await api.get("/invoices", params={**query, "text": "nadie"})).json()
+        assert (nobody["items"], nobody["nextCursor"]) == ([], first["nextCursor"])
+
+        found, cursor, warned = [], first["nextCursor"], 1
+        found += [item["taxLogId"] for item in first["items"]]
+        while cursor is not None:
+            part = (await api.get("/invoices", params={**query, "cursor": cursor})).json()
+            found += [item["taxLogId"] for item in part["items"]]
+            cursor, warned = part["nextCursor"], warned + ("warnings" in part)
+
+        assert found == sorted(ids, reverse=True)
+        assert warned == 2, "the last part reaches the beginning of the period"
 
 
 @pytest.mark.parametrize(

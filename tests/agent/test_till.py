@@ -79,6 +79,8 @@ async def test_agent_refuses_what_is_wrong_and_delivers_what_is_right(
             await the_service_keeps_only_signatures_of_an_agent(shop, xml)
             await a_revoked_certificate_is_named(shop, agent)
             await a_signature_of_the_future_waits(agent, clock)
+            await a_lower_range_is_used_from_its_start(shop, agent)
+            await what_cannot_be_printed_holds_nothing_up(agent)
             await a_copy_is_refused(shop, agent)
         await a_damaged_store_is_refused(shop)
 
@@ -176,8 +178,28 @@ async def a_signature_of_the_future_waits(agent: Agent, clock: Clock) -> None:
     clock.ahead = timedelta()
     after, _ = agent.issue(body("after"))
     assert after.signed_at < ahead.signed_at
-    await trio.to_thread.run_sync(agent.deliverer.round)
+    with trio.fail_after(60):  # the service's time is known to the second: the next one may have to come
+        while agent.store.counts()["waiting"] > 1:
+            await trio.to_thread.run_sync(agent.deliverer.round)
+            await trio.sleep(0.1)
     assert agent.store.counts() == {"done": 6, "rejected": 1, "waiting": 1, "handed over": 1}
+
+
+async def a_lower_range_is_used_from_its_start(shop: Shop, agent: Agent) -> None:
+    """Numbers that another till gave back, after higher ones were used here."""
+    issued = []
+    for first in (30_001, 21_001):
+        moved = {"prefix": "E31", "name": "Caja 1", "minSequence": first, "maxSequence": first + 9}
+        moved |= {"agentId": agent.store.fact("agent"), "expireAt": "2099-12-31"}
+        begins = {"agentId": agent.store.fact("agent"), "currentSequence": first}
+        for answer in (
+            await shop.stack.client.post("/ncf", json=moved),
+            await shop.stack.client.patch("/ncf/E31?name=Caja 1", json=begins),
+        ):
+            assert answer.is_success, answer.text
+        await trio.to_thread.run_sync(agent.deliverer.lease)
+        issued += [agent.issue(body(f"{first} {n}"))[0].e_ncf for n in (1, 2)]
+    assert issued == [f"E31{number:010}" for number in (30_001, 30_002, 21_001, 21_002)]
 
 
 async def bad_input_uses_no_number(agent: Agent) -> None:
@@ -217,6 +239,23 @@ async def the_folder_issues_each_file_once(agent: Agent) -> None:
     await deliver(agent)
     await trio.to_thread.run_sync(folder.round)
     assert json.loads((out / "venta-1.verdict.json").read_text())["status"] == "Aceptado"
+
+
+async def what_cannot_be_printed_holds_nothing_up(agent: Agent) -> None:
+    """A damaged logo: each sale is issued and its XML written, and the reason stands beside it."""
+    folder, out = Folder(agent), agent.folder / "out"
+    printing = agent.store.fact("printing")
+    with agent.store.transaction():
+        agent.store.put(printing={**printing, "logo": "bm90IGEgbG9nbw=="})
+    for name in ("venta-2", "venta-3"):
+        (agent.folder / "in" / f"{name}.json").write_text(json.dumps(sale("E31")))
+    for _ in range(3):
+        await trio.to_thread.run_sync(folder.round)
+    for name in ("venta-2", "venta-3"):
+        assert (out / f"{name}.xml").exists()
+        assert "no se puede imprimir" in json.loads((out / f"{name}.error.json").read_text())["messageEs"]
+    with agent.store.transaction():
+        agent.store.put(printing=printing)
 
 
 async def deliver(agent: Agent) -> None:

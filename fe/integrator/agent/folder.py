@@ -112,14 +112,23 @@ class Folder:
             return
         if receipt.is_signed:
             _put(self._out / f"{stem}.xml", receipt.body)
-            for kind in ("pdf", "ticket"):
-                _put(self._out / f"{stem}.{kind}", self._agent.print(receipt, kind))
+            self._print(receipt, stem)
         _put(self._out / f"{stem}.json", _json(self._agent.shown(receipt)))
         if is_final:
             _put(self._out / f"{stem}.verdict.json", _json(receipt.answer))
         store = self._agent.store
         with store.transaction():
             store.wrote_output(receipt, wanted)
+
+    def _print(self, receipt: Sale, stem: str) -> None:
+        try:
+            for kind in ("pdf", "ticket"):
+                _put(self._out / f"{stem}.{kind}", self._agent.print(receipt, kind))
+        except SaleRefused as refused:
+            why = {"message": refused.text.en, "messageEs": refused.text.es}
+            _put(self._out / f"{stem}.error.json", _json(why))
+        else:
+            (self._out / f"{stem}.error.json").unlink(missing_ok=True)
 
 
 def _bodies(file: Path, content: bytes) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from fe.ecf.catalogue import Environment
 from fe.integrator.agent import refusals
 from fe.integrator.agent.refusals import SaleRefused
 from fe.integrator.agent.store import Sale
-from fe.printing import FiscalStanding, PaperSize, PrintSettings, pdf, ticket
+from fe.printing import BadLogo, FiscalStanding, NotPrintable, PaperSize, PrintSettings, TooManyPages, pdf, ticket
 
 
 def settings_of(answer: Mapping[str, Any] | None) -> PrintSettings:
@@ -36,7 +36,7 @@ def standing_of(receipt: Sale, *, is_online: bool) -> FiscalStanding:
 def print_receipt(
     receipt: Sale, kind: str, settings: PrintSettings, environment: str, *, is_online: bool, raster: bool = False
 ) -> bytes:
-    """Make the PDF or the ticket of a receipt. Raises SaleRefused for one that is not signed yet."""
+    """Make the PDF or the ticket of a receipt. Raises SaleRefused for one that is not signed, or cannot be printed."""
     if not receipt.is_signed:
         raise SaleRefused(409, refusals.NOT_SIGNED_YET.fill(e_ncf=receipt.e_ncf))
     layout = settings.layout
@@ -48,4 +48,9 @@ def print_receipt(
         url=receipt.qr_url or "",
         standing=standing_of(receipt, is_online=is_online),
     )
-    return ticket(receipt.body, options, raster=raster) if kind == "ticket" else pdf(receipt.body, options)
+    try:
+        return ticket(receipt.body, options, raster=raster) if kind == "ticket" else pdf(receipt.body, options)
+    except BadLogo as wrong:
+        raise SaleRefused(500, refusals.NOT_PRINTABLE.fill(e_ncf=receipt.e_ncf, why=wrong.text)) from wrong
+    except (NotPrintable, TooManyPages) as wrong:
+        raise SaleRefused(500, refusals.NOT_PRINTABLE.fill(e_ncf=receipt.e_ncf, why=wrong)) from wrong

@@ -102,6 +102,12 @@ NOT_SIGNED_YET = Text(
     "{e_ncf} is not signed yet: the service signs it when the line is back, and until then there is nothing to print",
     "{e_ncf} aún no está firmado: lo firma el servicio cuando vuelva la línea, y hasta entonces no hay qué imprimir",
 )
+NOT_PRINTABLE = Text(
+    "{e_ncf} is issued and cannot be printed: {why}. Its XML is complete; correct the print settings in the portal, "
+    "and fetch them with `fe agent init`",
+    "{e_ncf} está emitido y no se puede imprimir: {why}. Su XML está completo; corrija los ajustes de impresión en el "
+    "portal y tráigalos con `fe agent init`",
+)
 CONFLICT = Text(
     "the service has another document of {e_ncf}: two copies of this agent gave one number. Issue the sale again with "
     "another number, and give the customer the new receipt",

@@ -20,7 +20,6 @@ from fe.integrator.agent.refusals import CORRUPT, LOCKED, NOT_STORED, SaleRefuse
 FILE = "agent.db"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS numbers (prefix TEXT PRIMARY KEY, next INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS receipts (
     place INTEGER PRIMARY KEY,
     request_id TEXT NOT NULL UNIQUE,
@@ -135,14 +134,13 @@ class Store:
             else:
                 self._run("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
 
-    def next_number(self, prefix: str) -> int:
-        """Return the next number that this agent gives; 0 before its first."""
-        row = self._one("SELECT next FROM numbers WHERE prefix = ?", prefix)
-        return 0 if row is None else int(row["next"])
+    def last_within(self, first: str, last: str) -> str | None:
+        """Return the highest number of a range that a receipt has."""
+        row = self._one("SELECT max(e_ncf) FROM receipts WHERE e_ncf BETWEEN ? AND ?", first, last)
+        return None if row is None else row[0]
 
     def add(self, receipt: Sale) -> None:
         """Store a receipt and use its number. Within `transaction`."""
-        self._run("INSERT OR REPLACE INTO numbers VALUES (?, ?)", receipt.e_ncf[:3], int(receipt.e_ncf[3:]) + 1)
         self._run(
             "INSERT INTO receipts (request_id, digest, e_ncf, body, is_signed, security_code, qr_url, signed_at, state)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -78,6 +78,10 @@ class TillRange:
     from_here: int
     last_day: date | None
 
+    def written(self, number: int) -> str:
+        """Write a number of the range's type."""
+        return f"{self.prefix}{number:010d}"
+
 
 class Till:
     """Issues receipts. Calls of several threads come in turn: one number, one signature, one commit."""
@@ -132,7 +136,8 @@ class Till:
 
     def next_of(self, range_: TillRange) -> int:
         """Return the number that the next receipt of a range gets; one past its end: used up."""
-        return max(self._store.next_number(range_.prefix), range_.from_here, range_.first)
+        given = self._store.last_within(range_.written(range_.first), range_.written(range_.last))
+        return max(0 if given is None else int(given[3:]) + 1, range_.from_here, range_.first)
 
     def _made(self, body: Mapping[str, Any], request_id: str, digest: str) -> Sale:
         lease = self._lease()
@@ -143,7 +148,7 @@ class Till:
         if document.e_ncf is not None:
             raise SaleRefused(400, refusals.OWN_NUMBER)
         range_ = self._range(document.type.prefix, local(now).date())
-        e_ncf = f"{range_.prefix}{self.next_of(range_):010d}"
+        e_ncf = range_.written(self.next_of(range_))
         document = _numbered(document, e_ncf)
         document, problems, written = _completed(document, lease, range_, now)
         if fatal := [one for one in problems if one.severity is Severity.REJECTED]:

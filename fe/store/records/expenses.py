@@ -106,6 +106,7 @@ class PurchaseDocument:
 
 #: Documents of one read.
 A_PAGE = 200
+# In the order of the index first (OFFSET 0): else amounts and answers of the whole month are looked up for one page.
 _RECEIVED = f"""
     SELECT r.received_id AS document_id, r.issued_on, r.issuer_rnc AS supplier, r.issuer_name AS supplier_name,
            r.ecf_type, r.e_ncf, w.approved IS NOT NULL AS is_answered, f.amounts AS facts,
@@ -115,7 +116,13 @@ _RECEIVED = f"""
                        WHERE d.tenant_id = %(tenant)s AND d.environment = r.environment AND d.digest = r.digest
                          AND d.reason = 0)
            END AS document
-      FROM received AS r
+      FROM (SELECT y.*
+              FROM received AS y
+             WHERE y.tenant_id = %(tenant)s AND y.environment = %(environment)s AND y.issued_on <= %(last)s
+               AND (y.issued_on, y.received_id) > (%(after_day)s, %(after_id)s)
+               AND (%(supplier)s::text IS NULL OR y.issuer_rnc = %(supplier)s)
+             ORDER BY y.issued_on, y.received_id
+            OFFSET 0) AS r
       LEFT JOIN received_amounts AS f
         ON f.tenant_id = %(tenant)s AND f.received_id = r.received_id AND f.amounts ? 'services'
       LEFT JOIN LATERAL (
@@ -126,9 +133,7 @@ _RECEIVED = f"""
            AND s.status NOT IN ('Rechazado', 'error')
          ORDER BY a.round DESC
          LIMIT 1) AS w ON true
-     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.issued_on <= %(last)s
-       AND (r.issued_on, r.received_id) > (%(after_day)s, %(after_id)s) AND w.approved IS DISTINCT FROM false
-       AND (%(supplier)s::text IS NULL OR r.issuer_rnc = %(supplier)s)
+     WHERE w.approved IS DISTINCT FROM false
      ORDER BY r.issued_on, r.received_id
      LIMIT {A_PAGE}
 """

@@ -270,10 +270,11 @@ class NumberGap:
 MOST_GAPS = 50
 _STRETCHES = "unnest(%(firsts)s::text[], %(lasts)s::text[]) AS x (first, last)"
 _HELD = f"""
-    SELECT count(*)
+    SELECT sum((SELECT count(*)
+                  FROM held_numbers AS h
+                 WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
+                   AND h.e_ncf BETWEEN x.first AND x.last))::bigint
       FROM {_STRETCHES}
-      JOIN held_numbers AS h
-        ON h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf BETWEEN x.first AND x.last
 """
 #: Numbers of a block. A block without a gap is told by its last number: its numbers are not compared one by one.
 _BLOCK = 128

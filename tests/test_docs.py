@@ -82,6 +82,10 @@ ELSEWHERE = {
         "tests/cli/test_contingency.py::test_modes_are_set_shown_listed_and_refused",
     ),
     **dict.fromkeys(
+        ("fe contingency agents", "fe contingency retire-agent"),
+        "tests/cli/test_contingency.py::test_agents_are_listed_and_retired_once",
+    ),
+    **dict.fromkeys(
         ("fe archive key", "fe archive check", "fe archive detach", "fe archive restore"),
         "tests/cli/test_archive.py::test_archive_key_is_made_and_archive_is_checked",
     ),

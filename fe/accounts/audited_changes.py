@@ -24,9 +24,10 @@ from fe.store.portal.changes import TenantChange
 from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
-from fe.store.records import certificates, tenants
+from fe.store.records import agents, certificates, tenants
 from fe.store.records import keys as key_store
 from fe.store.records import sequences as sequence_store
+from fe.store.records.agents import AgentId
 from fe.store.records.certificates import CertificateRecord
 from fe.store.records.keys import ApiKey
 from fe.store.records.sequences import Sequence
@@ -377,3 +378,11 @@ def show_sequence(found: Sequence) -> Shown:
     shown = sequences.show(found)
     names = ("minSequence", "maxSequence", "currentSequence", "isActive", "expireOn", "pausedAt")
     return {name: shown[name] for name in (*names, *(("users",) if shown.get("users") else ()))}
+
+
+async def retire_agent(conn: Conn, by: Author, tenant: Tenant, environment: Environment, agent_id: AgentId) -> bool:
+    """Retire an agent: it gets no more leases, and delivers what it has. False: there is none at work."""
+    done = await agents.retire(conn, tenant.tenant_id, environment, agent_id, by=by.by_whom, at=by.at)
+    if done:
+        await note(conn, tenant, by, "agent retired", str(agent_id), None, {"environment": environment.value})
+    return done

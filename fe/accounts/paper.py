@@ -27,6 +27,10 @@ _BAD_RANGE = Text(
     "the range goes from 1 or more to 99,999,999 or less, its first number not above its last",
     "el rango va de 1 o más a 99,999,999 o menos, con el primer número no mayor que el último",
 )
+_TWO_TYPES = Text(
+    "a range has numbers of one type: the first is {first}, the last {last}",
+    "un rango tiene números de un solo tipo: el primero es {first}, el último {last}",
+)
 _RANGE_OVER = Text(
     "the range has expired: its last day {day} is over", "el rango está vencido: su último día, {day}, ya pasó"
 )
@@ -75,7 +79,9 @@ async def add_range(
     """Record a range. Raises PaperRefused, PaperConflict."""
     prefix, from_number = read_ncf(first)
     other, to_number = read_ncf(last)
-    if other != prefix or not 1 <= from_number <= to_number <= _MAX_NUMBER:
+    if other != prefix:
+        raise PaperRefused(_TWO_TYPES.fill(first=prefix, last=other))
+    if not 1 <= from_number <= to_number <= _MAX_NUMBER:
         raise PaperRefused(_BAD_RANGE)
     if expires_on < by.today:
         raise PaperRefused(_RANGE_OVER.fill(day=expires_on.isoformat()))

@@ -2,11 +2,13 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import click
 
 from fe.accounts import modes as flow
 from fe.accounts import provision
+from fe.accounts.audited_changes import retire_agent
 from fe.cli.failures import Failure
 from fe.cli.operator_options import author, by_option
 from fe.cli.printing import json_option, moment, show, show_all
@@ -16,7 +18,8 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
 from fe.ecf.texts import LocalizedError
 from fe.store.postgres.db import Conn
-from fe.store.records import modes, tenants
+from fe.store.records import agents, modes, sequences, tenants
+from fe.store.records.agents import AgentId
 from fe.store.records.modes import ModePeriod
 
 _DAY, _MOMENT = "%Y-%m-%d", "%Y-%m-%dT%H:%M"
@@ -137,3 +140,50 @@ def list_(tenant_name: str, environment: Environment, as_json: bool) -> None:
         for one in run_query(task)
     ]
     show_all(found, as_json=as_json, none="the mode was never changed")
+
+
+@contingency.command("agents")
+@tenant_option
+@environment_option
+@json_option
+def list_agents(tenant_name: str, environment: Environment, as_json: bool) -> None:
+    """List the agents at tills, with their numbers and last contact."""
+
+    async def task(conn: Conn) -> list[dict[str, Any]]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        numbers = await sequences.listed(conn, owner.tenant_id, environment)
+        found = []
+        for one in await agents.listed(conn, owner.tenant_id, environment):
+            own = [range_ for range_ in numbers if range_.agent_id == one.agent_id]
+            found.append(
+                {
+                    "agentId": one.agent_id,
+                    "name": own[0].name if own else None,
+                    "ranges": [f"{range_.prefix[:3]}={range_.min_number}-{range_.max_number}" for range_ in own],
+                    "leasedAt": moment(one.leased_at),
+                    "retiredAt": moment(one.retired_at),
+                    "retiredBy": one.retired_by,
+                }
+            )
+        return found
+
+    show_all(run_query(task), as_json=as_json, none="no agents")
+
+
+@contingency.command("retire-agent")
+@click.argument("agent_id", type=click.UUID, metavar="AGENT_ID")
+@tenant_option
+@environment_option
+@by_option
+@json_option
+def retire(agent_id: UUID, tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
+    """Retire the agent of a till that was lost or replaced: it issues nothing more, and delivers what it has."""
+
+    async def task(conn: Conn) -> bool:
+        owner = await tenants.locked(conn, (await provision.find_tenant(conn, tenant_name)).tenant_id)
+        assert owner is not None
+        return await retire_agent(conn, author(by_whom), owner, environment, AgentId(agent_id))
+
+    if not run_transaction(task):
+        raise Failure("no agent at work has this id: `fe contingency agents` lists them")
+    show({"agentId": agent_id, "environment": environment}, as_json=as_json)

@@ -68,8 +68,10 @@ def show_all(records: Sequence[Record], *, as_json: bool, none: str) -> None:
     if not found:
         click.echo(none, err=True)
         return
-    rows = [list(found[0])] + [[_text(value) for value in record.values()] for record in found]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    # Records of one list may differ: of a call for many, one is done and the next refused.
+    names = list(dict.fromkeys(name for record in found for name in record))
+    rows = [names] + [[_text(record.get(name)) for name in names] for record in found]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(names))]
     for row in rows:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
@@ -92,5 +94,5 @@ def _text(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, list):
-        return " ".join(str(item) for item in value)
+        return " ".join(_text(item) for item in value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | bool) else str(value)

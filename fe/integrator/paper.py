@@ -7,6 +7,7 @@ import click
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all
 from fe.integrator.api import body_of, opened
+from fe.integrator.language import say
 from fe.integrator.options import api_options
 
 _file = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -83,10 +84,16 @@ def enter(profile: str, patience: float, file: Path, as_json: bool) -> None:
         found = [found]
     with opened(profile, patience) as api:
         done = api.post("/paper-receipts", {"receipts": found} if isinstance(found, list) else found)
-    show_all(done["items"], as_json=as_json, none="no receipts")
+    items = done["items"]
+    if not as_json:  # `fe paper list` has the rest
+        items = [{name: one.get(name) for name in ("statusCode", "ncf", "message")} for one in items]
+    show_all(items, as_json=as_json, none="no receipts")
     refused = [one for one in done["items"] if one["statusCode"] >= 400]
     if refused:
-        raise Failure(f"{len(refused)} not entered; the first: {refused[0]['message']}")
+        why = refused[0]["message"]
+        raise Failure(
+            say(f"{len(refused)} not entered; the first: {why}", f"sin registrar: {len(refused)}; el primero: {why}")
+        )
 
 
 @paper.command("correct")
@@ -112,4 +119,5 @@ def replace(profile: str, patience: float, ncfs: tuple[str, ...], as_json: bool)
     refused = [one for one in done["items"] if one.get("problems")]
     if refused:
         first = refused[0]
-        raise Failure(f"{len(refused)} not issued; {first['ncf']}: {first['problems'][0]['message']}")
+        why = f"{first['ncf']}: {first['problems'][0]['message']}"
+        raise Failure(say(f"{len(refused)} not issued; {why}", f"sin emitir: {len(refused)}; {why}"))

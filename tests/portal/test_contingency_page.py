@@ -79,9 +79,10 @@ async def test_paper_receipts_are_entered_printed_and_replaced_in_the_portal(
     person = await portal.person(tenant, PortalRole.MEMBER)
     async with portal.browser(person) as browser:
         await browser.get(f"{at}/contingency")
-        await browser.send(f"{at}/contingency", {"mode": "contingency", "reason": "fire", "number": "C-1"})
+        declared = await browser.send(f"{at}/contingency", {"mode": "contingency", "reason": "fire", "number": "C-1"})
         await browser.get(paper)
         the_range = {"first": "B0200000001", "last": "b0200000009", "expires_on": ends}
+        two_types = await browser.send(f"{paper}/ranges", {**the_range, "first": "B0100000001"})
         recorded = await browser.send(f"{paper}/ranges", the_range)
         again = await browser.send(f"{paper}/ranges", the_range)
         form = await ReceiptForm.open(browser, f"{at}/new/32")
@@ -101,6 +102,9 @@ async def test_paper_receipts_are_entered_printed_and_replaced_in_the_portal(
         home = await browser.get(f"/companies/{tenant}")
         month = await browser.get(f"{at}/months/{local(datetime.now(UTC)).date():%Y-%m}")
 
+    assert "numbers of one type: the first is B01, the last B02" in two_types.text
+    assert "Declaración Salida" in declared.text
+    assert f"{local(datetime.now(UTC) + timedelta(days=15)):%d-%m-%Y}" in declared.text
     assert "B0200000001" in recorded.text
     assert (again.status_code, "overlaps" in again.text) == (400, True)
     assert "Enter as paper receipt" in offered

@@ -44,7 +44,7 @@ MATRIX = """
 | Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` | `fe_reception` | `fe_portal` | `fe_share` |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 | `acknowledgements` | S | S | S | S | SI | S | |
-| `agents` | SIU | S | S | S | | SU | |
+| `agents` | SIU | S | Su | S | | SU | |
 | `api_key_uses` | SIU | S | S | S | | SIU | |
 | `api_keys` | Su | | SIu | s | | SIu | |
 | `applied_functions` | S | S | S | S | S | S | S |
@@ -186,6 +186,7 @@ SOME_COLUMNS = {
         "status",
     },
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at", "expires_at"},
+    ("agents", OPERATOR, "UPDATE"): {"epoch", "retired_at", "retired_by"},
     ("certificates", FRONT, "SELECT"): {
         "tenant_id",
         "certificate_id",

@@ -4,9 +4,9 @@ from datetime import date, datetime
 from uuid import UUID
 
 from fe.accounts import modes as flow
-from fe.accounts.audited_changes import note
+from fe.accounts.audited_changes import retire_agent
 from fe.accounts.modes import LONGEST_NUMBER, LONGEST_REASON, NAMES, ModeRefused
-from fe.contingency import Mode, may_follow, replace_by
+from fe.contingency import TERMS, Clock, Mode, may_follow, replace_by
 from fe.ecf.dates import ZONE
 from fe.ecf.texts import Text
 from fe.portal.page_types import Needs, Page
@@ -71,6 +71,7 @@ async def _show(visit: Visit, problem: Text | None = None, status: int = 200) ->
         periods=await visit.read(modes.listed, visit.environment),
         papers=(await visit.read(paper.still_open)).get(visit.environment),
         replace_by=replace_by,
+        longest=TERMS[Clock.PERIOD],
         problem=problem,
         longest_reason=LONGEST_REASON,
         longest_number=LONGEST_NUMBER,
@@ -120,12 +121,7 @@ async def retire(visit: Visit) -> Reply:
 
     async def make(conn: Conn) -> bool:
         tenant = await visit.locked_tenant(conn)
-        by = visit.author
-        done = await agents.retire(conn, visit.tenant_id, visit.environment, agent_id, by=by.by_whom, at=by.at)
-        if done:
-            shown = {"environment": visit.environment.value}
-            await note(conn, tenant, by, "agent retired", str(agent_id), None, shown)
-        return done
+        return await retire_agent(conn, visit.author, tenant, visit.environment, agent_id)
 
     if not await visit.change(make):
         return await _show(visit, _NO_AGENT, 409)

@@ -18,6 +18,8 @@ def test_paper_receipts_are_entered_listed_corrected_and_replaced(here: FeHere, 
         {"items": [{"statusCode": code, "message": said, "ncf": "B0200000007"}]}
         for code, said in ((201, "entered"), (409, "was entered already"))
     )
+    # A refused item has no NCF when its payload could not be read.
+    refused["items"].insert(0, {"statusCode": 400, "message": "no type", "problems": [{"path": "payload"}]})
     pages = [Said(200, {"items": [ONE], "nextCursor": cursor}) for cursor in ("B0200000007", None)]
     issued = {"items": [{**ONE, "issued": True}], "open": 0}
     stuck = {"items": [{**ONE, "problems": [{"message": "there is no certificate"}]}], "open": 1}
@@ -31,7 +33,8 @@ def test_paper_receipts_are_entered_listed_corrected_and_replaced(here: FeHere, 
         here("paper", "delete-range", "r")
         assert here.json("paper", "enter", str(file)) == done["items"]
         again = here("paper", "enter", str(file))
-        assert (again.code, "entered already" in again.err) == (1, True)
+        assert (again.code, "2 not entered; the first: no type" in again.err) == (1, True)
+        assert "B0200000007" in again.out
         assert here.json("paper", "list", "--open") == [ONE, ONE]
         assert here.json("paper", "show", "B0200000007") == ONE
         here("paper", "correct", "B0200000007", str(file))

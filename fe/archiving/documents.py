@@ -27,6 +27,8 @@ _DEFLATED = 8
 KINDS = {"original.bin": "original", "signed.xml": "signed", "summary.xml": "sent"}
 #: Seconds that a reader waits for the store.
 _PATIENCE = 20.0
+#: Readers at once; a store that hangs holds no other thread of the process.
+_AT_ONCE = 8
 
 
 class ArchiveAway(Exception):
@@ -53,6 +55,7 @@ class ReceiptDocuments:
         self.db = db
         self._store = store
         self._metrics = metrics
+        self.threads = trio.CapacityLimiter(_AT_ONCE)
 
     async def xml(self, tenant_id: TenantId, submission_id: SubmissionId) -> FoundXml:
         """Return the signed document, before signing what the client sent. Raises ArchiveAway and ArchiveDiffers."""
@@ -78,7 +81,9 @@ class ReceiptDocuments:
             raise ArchiveAway
         try:
             with trio.fail_after(_PATIENCE):
-                return await trio.to_thread.run_sync(read_place, self._store, place, abandon_on_cancel=True)
+                return await trio.to_thread.run_sync(
+                    read_place, self._store, place, abandon_on_cancel=True, limiter=self.threads
+                )
         except trio.TooSlowError:
             fault, error = StorageFault.UNAVAILABLE, "no answer in time"
         except StorageError as failed:

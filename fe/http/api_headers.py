@@ -9,9 +9,9 @@ from fe.http.routes.types import Parameter
 from fe.limits import Allowance
 
 #: The version of the description that answers follow.
+API_VERSION = ("X-API-Version", RELEASE)
 #: The document left the database: it was read from the archive, which takes longer.
 ARCHIVED = (("X-Archived", "true"),)
-API_VERSION = ("X-API-Version", RELEASE)
 
 
 def rate_headers(allowance: Allowance) -> tuple[tuple[str, str], ...]:

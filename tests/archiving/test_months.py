@@ -1,5 +1,6 @@
 """Documents of months that are archived leave the database, are served from the archive, and come back."""
 
+import os
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,7 @@ from tests.factories.tenants import make_submission, make_tenant, new_submission
 from tests.http.front import make_key, start_front
 from tests.http.test_imports import here
 from tests.printing.documents import GOLDEN, signed
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(citus.wanted(), reason="months leave plain Postgres only")
 
@@ -184,3 +186,30 @@ async def test_archive_that_lies_gives_an_error_and_never_other_bytes(
         path.write_bytes(whole)
     nursery.cancel_scope.cancel()
     assert await months.restore_month(operator_db, store, month) == (1, [])
+
+
+async def test_store_that_hangs_holds_no_other_thread_of_the_process(
+    db: Database, worker_db: Database, operator_db: Database, front_db: Database, tmp_path: Path
+) -> None:
+    tenant, store, month = await make_tenant(db), FolderStore(tmp_path), YEAR[0]
+    await rows(db, "SELECT 1 FROM ensure_month(%(at)s)", at=middle_of(month))
+    subject = await finished(db, tenant, at=middle_of(month), signed=RECEIPT)
+    await run_archiver(worker_db, store, NOW)
+    await detach(operator_db, store, month)
+    (package,) = await worker_db.run(archive.listed, tenant, Environment.ECF, limit=9)
+    path = tmp_path / str(package.location)
+    path.unlink()
+    os.mkfifo(path)  # a reader waits for a writer
+    archived = ReceiptDocuments(front_db, store, Metrics())
+    shared = trio.to_thread.current_default_thread_limiter()
+
+    try:
+        with trio.fail_after(PATIENCE):
+            async with trio.open_nursery() as readers:
+                for _ in range(int(shared.total_tokens) + 1):
+                    readers.start_soon(archived.archived, tenant, subject)
+                await until(lambda: not archived.threads.available_tokens)
+                await trio.to_thread.run_sync(int)
+                readers.cancel_scope.cancel()
+    finally:
+        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))

@@ -16,11 +16,11 @@ from fe.ecf.dates import local, show_day
 from fe.ecf.ids import new_id
 from fe.ecf.texts import Text
 from fe.issuing import certification_simulation as simulation
-from fe.issuing.certification_runs import require_replaceable
+from fe.issuing.certification_runs import UNDER_WAY, require_replaceable
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import certification, sequences
 from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
-from fe.store.records.certification import ENVIRONMENT, CertificationPath, NewCase, RunKind
+from fe.store.records.certification import ENVIRONMENT, CertificationPath, NewCase, RunKind, RunUnderWay
 from fe.store.records.sequences import Change
 from fe.store.records.tenants import Tenant
 
@@ -53,7 +53,10 @@ async def plan_simulation(
     present = await db.run_for(tenant.tenant_id, certification.open_run, RunKind.SIMULATION)
     if present is not None:
         await require_replaceable(db, tenant, present, replace=replace)
-    return await db.transact_for(tenant.tenant_id, _plan, tenant, by, now)
+    try:
+        return await db.transact_for(tenant.tenant_id, _plan, tenant, by, now)
+    except RunUnderWay:  # another person was faster
+        raise CannotRun(UNDER_WAY) from None
 
 
 async def _plan(conn: Conn, tenant: Tenant, by: str, now: datetime) -> SimulationPlan:

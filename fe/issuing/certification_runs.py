@@ -50,6 +50,7 @@ from fe.store.records.certification import (
     RunCase,
     RunKind,
     RunState,
+    RunUnderWay,
 )
 from fe.store.records.tenants import Tenant
 from fe.store.records.verdict_notices import VerdictNotices
@@ -75,7 +76,7 @@ _NAMES = {
     RunKind.APPROVALS: Text("the set of approvals", "el set de aprobaciones"),
     RunKind.SIMULATION: Text("the simulation", "la simulación"),
 }
-_UNDER_WAY = Text("it is being sent: wait until it ends", "se está enviando: espere a que termine")
+UNDER_WAY = Text("it is being sent: wait until it ends", "se está enviando: espere a que termine")
 _SENT = Text(
     "all of it was sent and accepted: fetch the evidence, then tick the step off",
     "todo fue enviado y aceptado: descargue el expediente y marque el paso como hecho",
@@ -155,19 +156,22 @@ async def load(
     if kind is RunKind.SET:
         await _require_unused(db, tenant, cases)
     new = [NewCase(case.name, case.e_ncf, case.summary is not None) for case in cases.cases]
-    await db.transact_for(
-        tenant.tenant_id,
-        certification.load,
-        tenant.tenant_id,
-        new_id(now),
-        new,
-        kind=kind,
-        at=now,
-        by=by,
-        name=name,
-        digest=digest,
-        content=content,
-    )
+    try:
+        await db.transact_for(
+            tenant.tenant_id,
+            certification.load,
+            tenant.tenant_id,
+            new_id(now),
+            new,
+            kind=kind,
+            at=now,
+            by=by,
+            name=name,
+            digest=digest,
+            content=content,
+        )
+    except RunUnderWay:  # another person was faster
+        raise CannotRun(UNDER_WAY) from None
     return cases
 
 
@@ -187,7 +191,7 @@ async def _read(apart: Apart, tenant: Tenant, content: bytes, now: datetime) -> 
 async def require_replaceable(db: Database, tenant: Tenant, present: CertificationRun, *, replace: bool) -> None:
     """Raise CannotRun where a run was sent in part, and `replace` does not say that it is given up."""
     if present.state is RunState.SENDING:
-        raise CannotRun(_UNDER_WAY)
+        raise CannotRun(UNDER_WAY)
     found = await db.run_for(tenant.tenant_id, certification.cases, present.run_id)
     begun = sum(case.submission_id is not None for case in found)
     if begun and not replace:

@@ -5,13 +5,15 @@ from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from fe.accounts.provision import create_tenant, put_sequence
 from fe.ecf.catalogue import PREFIXES, Environment
 from fe.issuing.certification_plan import SimulationPlan, plan_simulation
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.records import certification
-from fe.store.records.certification import CertificationPath, NewCase, RunKind
+from fe.store.records.certification import CertificationPath, NewCase, RunKind, RunState
 from fe.store.records.tenants import Tenant
 from tests.certification.sets import RNC
 from tests.factories.tenants import make_submission
@@ -50,6 +52,19 @@ async def test_plan_passes_over_numbers_sent_outside_of_it_and_warns_of_them(db:
     assert len(_numbers(first) | _numbers(second) | _numbers(third)) == 33
 
 
+async def test_load_beside_a_start_does_not_replace_a_run_that_is_being_sent(db: Database) -> None:
+    tenant = await db.transact(create_tenant, "set", ISSUER, today=NOW.date())
+    await _load_set(db, tenant, ["E410000000005"])
+    assert await db.run(certification.start, tenant.tenant_id, UUID(int=1))
+
+    with pytest.raises(certification.RunUnderWay):
+        await _load_set(db, tenant, ["E410000000006"], UUID(int=2))
+
+    present = await db.run(certification.open_run, tenant.tenant_id)
+    assert present is not None
+    assert (present.run_id, present.state) == (UUID(int=1), RunState.SENDING)
+
+
 async def _plan(db: Database, tenant: Tenant) -> SimulationPlan:
     return await plan_simulation(db, tenant, by="ana", now=NOW)
 
@@ -62,7 +77,7 @@ async def _send(db: Database, tenant: Tenant, number: str) -> None:
     await make_submission(db, tenant.tenant_id, stage=Stage.SEND, e_ncf=number, environment=Environment.CERTECF)
 
 
-async def _load_set(db: Database, tenant: Tenant, numbers: Sequence[str]) -> None:
+async def _load_set(db: Database, tenant: Tenant, numbers: Sequence[str], run: int = 1) -> None:
     cases = [NewCase(f"{RNC}{number}", number, False) for number in numbers]
     kept: dict[str, Any] = {"at": NOW, "by": "ana", "name": "set.xlsx", "digest": b"1" * 32, "content": b"set"}
-    await db.transact(certification.load, tenant.tenant_id, UUID(int=1), cases, kind=RunKind.SET, **kept)
+    await db.transact(certification.load, tenant.tenant_id, UUID(int=run), cases, kind=RunKind.SET, **kept)

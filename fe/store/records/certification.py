@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from psycopg.errors import UniqueViolation
 from psycopg.rows import scalar_row
 
 from fe.certification.to_do import Stop, ToDo
@@ -14,6 +15,7 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import StoreError
 from fe.store.postgres.rows import record_row
 from fe.store.queue import wakeups
 
@@ -128,6 +130,10 @@ class RunCase:
         return self.outcome.status is Status.ACCEPTED or self.is_confirmed
 
 
+class RunUnderWay(StoreError):
+    """The present run of the kind is being sent, or was loaded at the same moment."""
+
+
 @dataclass(frozen=True, slots=True)
 class UsedNumbers:
     """Numbers of a range: how many have a submission, the highest of those, and the highest of a set or plan."""
@@ -169,7 +175,7 @@ _SAME = "SELECT r.run_id FROM certification_runs AS r WHERE r.tenant_id = %(tena
 _CONTENT = "SELECT r.content FROM certification_runs AS r WHERE r.tenant_id = %(tenant)s AND r.run_id = %(run)s"
 _REPLACE = """
     UPDATE certification_runs AS r SET state = 'replaced'
-     WHERE r.tenant_id = %(tenant)s AND r.kind = %(kind)s AND r.state <> 'replaced'
+     WHERE r.tenant_id = %(tenant)s AND r.kind = %(kind)s AND r.state NOT IN ('replaced', 'sending')
 """
 _LOAD = """
     INSERT INTO certification_runs (tenant_id, run_id, kind, state, loaded_at, loaded_by, name, digest, content)
@@ -341,10 +347,13 @@ async def load(
     digest: bytes,
     content: bytes,
 ) -> None:
-    """Store a run in place of the present one of its kind. Run it in a transaction."""
+    """Store a run in place of the present one of its kind. Run it in a transaction. Raises RunUnderWay."""
     values = {"tenant": tenant_id, "run": run_id, "kind": kind, "at": at, "by": by, "name": name, "digest": digest}
     await conn.execute(_REPLACE, {"tenant": tenant_id, "kind": kind})
-    await conn.execute(_LOAD, {**values, "content": content})
+    try:
+        await conn.execute(_LOAD, {**values, "content": content})
+    except UniqueViolation:
+        raise RunUnderWay from None
     rows = {
         "places": list(range(1, len(cases) + 1)),
         "names": [one.name for one in cases],

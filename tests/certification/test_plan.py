@@ -58,7 +58,7 @@ async def test_load_beside_a_start_does_not_replace_a_run_that_is_being_sent(db:
     assert await db.run(certification.start, tenant.tenant_id, UUID(int=1))
 
     with pytest.raises(certification.RunUnderWay):
-        await _load_set(db, tenant, ["E410000000006"], UUID(int=2))
+        await _load_set(db, tenant, ["E410000000006"], run=2)
 
     present = await db.run(certification.open_run, tenant.tenant_id)
     assert present is not None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from fe.certification.steps import ADDRESSES, DELEGATION, next_step
+from fe.ecf.dates import local
 from fe.ecf.texts import Text
 
 
@@ -40,7 +41,7 @@ class LiveItem:
 def going_live(facts: LiveFacts) -> list[LiveItem]:
     """List what going live takes, in the order in which it is done."""
     following = next_step(facts.path, facts.done)
-    until = facts.certificate_until
+    until = None if facts.certificate_until is None else local(facts.certificate_until)
     types = ", ".join(prefix for prefix, _ in facts.sequences)
     is_delegated = DELEGATION.number in facts.done or facts.has_accepted
     return [

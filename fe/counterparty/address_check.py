@@ -258,7 +258,7 @@ class _Run:
         if raw is None:
             self._tell("tls", base, CheckState.FAILED, says)
             return False
-        until = x509.load_der_x509_certificate(raw).not_valid_after_utc
+        until = local(x509.load_der_x509_certificate(raw).not_valid_after_utc)
         says = Text(f"it expires on {until:%Y-%m-%d}", f"vence el {until:%d-%m-%Y}")
         is_lasting = until - self._now > _EXPIRES_SOON
         self._tell("tls", base, CheckState.OK if is_lasting else CheckState.WARNING, says)

@@ -264,10 +264,11 @@ async def signing_certificate(db: Database, tenant: Tenant, now: datetime, kind:
     except NoCertificate as none:
         raise CannotRun(_of_certificate(none), ToDo.CERTIFICATE, step=kind.step) from None
     if chosen.not_after - now < _CERTIFICATE_LEFT:
+        ends = local(chosen.not_after)
         raise CannotRun(
             Text(
-                f"the certificate expires on {chosen.not_after:%Y-%m-%d}, during the run",
-                f"el certificado vence el {chosen.not_after:%d-%m-%Y}, durante el envío",
+                f"the certificate expires on {ends:%Y-%m-%d}, during the run",
+                f"el certificado vence el {ends:%d-%m-%Y}, durante el envío",
             ),
             ToDo.CERTIFICATE,
             step=kind.step,
@@ -279,7 +280,7 @@ def _of_certificate(none: NoCertificate) -> Text:
     """Say why no certificate signs."""
     if not isinstance(none, OutOfTime):
         return none.text
-    first, last = none.not_before, none.not_after
+    first, last = local(none.not_before), local(none.not_after)
     return Text(
         f"the certificate has expired, or is not valid yet (valid {first:%Y-%m-%d} to {last:%Y-%m-%d})",
         f"el certificado venció o aún no es válido (válido del {first:%d-%m-%Y} al {last:%d-%m-%Y})",

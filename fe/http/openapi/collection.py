@@ -3,6 +3,9 @@
 The folders go from the login to a verdict, through every type of receipt and every outcome that a simulated authority
 can be asked for, and to everything that only reads. Requests that change the company's settings, or decide about a
 supplier's document, stand in the last folder: they are skipped until the variable `allowChanges` is `yes`.
+
+A fresh company can run it: sequences that are missing are created before the first receipt. With a key of production
+nothing is created or issued, because such a receipt is real; `allowChanges` lifts that too.
 """
 
 import json
@@ -10,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from fe.ecf.catalogue import EcfType
 from fe.http.examples import EXAMPLES
 from fe.requested_outcome import AskedOutcome
 
@@ -27,6 +31,9 @@ _VARIABLES = {
     "taxLogId": "",
     "eNCF": "",
     "today": "",
+    "environment": "",
+    "sequences": "",
+    "sequenceEnd": "",
     "receivedId": "",
     "deliveryId": "",
     "importId": "",
@@ -62,7 +69,8 @@ _PATHS = {
 }
 #: By operation: the variables that its answer sets, and the fields they come from, in JavaScript.
 _KEPT = {
-    "login": {"token": "accessToken"},
+    "login": {"token": "accessToken", "environment": "environment"},
+    "listSequences": {"sequences": "items.map((one) => one.prefix).join()"},
     "submitInvoice": {"taxLogId": "taxLogId", "eNCF": "eNCF"},
     "listReceived": {"receivedId": "items?.[0]?.id"},
     "listDeliveries": {"deliveryId": "items?.[0]?.id"},
@@ -98,6 +106,11 @@ _TODAY = [
     'const [year, month, day] = new Date(Date.now() - 4 * 3600 * 1000).toISOString().slice(0, 10).split("-");',
     'pm.collectionVariables.set("today", `${day}-${month}-${year}`);',
     'pm.collectionVariables.set("month", `${year}-${month}`);',
+    'pm.collectionVariables.set("sequenceEnd", `${Number(year) + 1}-12-31`);',
+]
+_SANDBOX = [
+    'const allowed = pm.variables.get("allowChanges") === "yes";',
+    'if (pm.variables.get("environment") === "ecf" && !allowed) pm.execution.skipRequest();',
 ]
 _GUARD = ['if (pm.variables.get("allowChanges") !== "yes") pm.execution.skipRequest();']
 
@@ -112,8 +125,11 @@ def collection(description: Mapping[str, Any]) -> dict[str, Any]:
     submit = operations["submitInvoice"]
     others = [name for name in operations if name not in _STORY]
     read_only = [name for name in others if operations[name][1] == "GET"]
+    first = [_item(description, *operations[name], body=_first_body(name)) for name in _STORY]
+    after = _STORY.index("listSequences") + 1
+    first[after:after] = [_missing_sequence(description, operations["putSequence"], one.prefix) for one in EcfType]
     folders = {
-        _FIRST: [_item(description, *operations[name], body=_first_body(name)) for name in _STORY],
+        _FIRST: first,
         _TYPES: [
             _item(description, *submit, name=f"{one.type}: {one.title.en}", body=_receipt(one.payload), keeps=False)
             for one in EXAMPLES
@@ -149,6 +165,17 @@ def collection(description: Mapping[str, Any]) -> dict[str, Any]:
         "auth": {"type": "bearer", "bearer": [{"key": "token", "value": "{{token}}", "type": "string"}]},
         "variable": [{"key": key, "value": value, "type": "string"} for key, value in _VARIABLES.items()],
     }
+
+
+def _missing_sequence(
+    description: Mapping[str, Any], operation: tuple[str, str, Mapping[str, Any]], prefix: str
+) -> dict[str, Any]:
+    """A request that creates the sequence of a type in a sandbox, unless there is one: it changes none."""
+    body = {"prefix": prefix, "minSequence": 1, "maxSequence": 5000, "expireAt": "{{sequenceEnd}}"}
+    item = _item(description, *operation, name=f"Create the sequence {prefix} if it is missing", body=body)
+    known = f'if (pm.variables.get("sequences").split(",").includes("{prefix}")) pm.execution.skipRequest();'
+    item["event"].append(_script("prerequest", [*_SANDBOX, known]))
+    return item
 
 
 def _receipt(payload: Any) -> dict[str, Any]:
@@ -214,7 +241,9 @@ def _item(
         check.append("const answer = pm.response.json();")
     check += [f'pm.collectionVariables.set("{variable}", answer.{field});' for variable, field in kept.items()]
     events = [_script("test", check)]
-    if variable in ("receivedId", "deliveryId", "importId", "voidingId", "rangeId", "ncf"):
+    if operation["operationId"] in ("submitInvoice", "submitInvoiceBatch"):
+        events.append(_script("prerequest", _SANDBOX))
+    if variable in ("taxLogId", "receivedId", "deliveryId", "importId", "voidingId", "rangeId", "ncf"):
         events.append(_script("prerequest", [f'if (!pm.variables.get("{variable}")) pm.execution.skipRequest();']))
     return {
         "id": f"{operation['operationId']}-{title}",

@@ -15,7 +15,7 @@ from fe.month.book import Cell, MonthSheet
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn
 from fe.store.records import month_sums
-from fe.store.records.month_sums import IssuedLine, ReceivedLine
+from fe.store.records.month_sums import MOST_BESIDE, IssuedLine, ReceivedLine
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,6 +23,15 @@ T = TypeVar("T")
 #: Most receipts of a file, of those issued and of those received.
 MOST_LINES = 20_000
 MORE_LINES = Text("There are more: only the first 20,000 are here.", "Hay más: aquí solo están los primeros 20,000.")
+
+_NOT_ALL_ENDED = Text(
+    "Receipts that got their answer in the last seconds are not all in these sums yet.",
+    "Los comprobantes que recibieron respuesta en los últimos segundos todavía no están todos en estas sumas.",
+)
+_NOT_ALL_OPEN = Text(
+    f"More than {MOST_BESIDE:,} receipts have no answer yet: the rest are of other months or without a receipt here.",
+    f"Más de {MOST_BESIDE:,} comprobantes no tienen respuesta: el resto está aquí en otros meses o sin comprobante.",
+)
 
 _STATES: Mapping[Status, Text] = {
     Status.QUEUED: Text("On its way", "Enviando a la DGII"),
@@ -215,6 +224,8 @@ def _totals(report: MonthReport, language: Language) -> list[Sequence[Cell]]:
         (name.said(language), None, None, None, *empty[1:], getattr(report.totals, one))
         for one, name in _TOTALS.items()
     ]
+    if report.left_out.ended:
+        rows.append((_NOT_ALL_ENDED.said(language), None, None, None, *empty))
     for one in report.issued:
         sums = [getattr(one, name) for name in _SUMS]
         state = _STATES[one.status].said(language)
@@ -237,4 +248,6 @@ def _number_rows(report: MonthReport, language: Language, *, with_open: bool) ->
         for gap in one.gaps:
             ends = (f"{one.prefix}{number:010d}" for number in (gap.first, gap.last))
             rows.append((f"{one.prefix} {_GAP.said(language)}", *ends, *[None] * (len(counts) - 1), gap.count))
+    if report.left_out.waiting:
+        rows.append((_NOT_ALL_OPEN.said(language), *[None] * (len(rows[0]) - 1 if rows else 0)))
     return rows

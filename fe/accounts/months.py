@@ -14,7 +14,7 @@ from fe.lifecycle import Status
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import month_sums, sequences, voidings
-from fe.store.records.month_sums import IssuedSum, NumberGap, NumberStretch, OpenSum, ReceivedSum, SequenceSum
+from fe.store.records.month_sums import IssuedSum, LeftOut, NumberGap, NumberStretch, OpenSum, ReceivedSum, SequenceSum
 from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.records.voidings import RangeFate
 
@@ -69,7 +69,10 @@ class MonthTotals:
 
 @dataclass(frozen=True, slots=True)
 class MonthReport:
-    """A month. `is_complete` is false while amounts of received documents are not computed for all of them."""
+    """A month. `is_complete` is false while amounts of received documents are not computed for all of them.
+
+    `has_too_many_for_sequences`: `by_sequence` is empty because there are more receipts than it sums.
+    """
 
     month: YearMonth
     environment: Environment
@@ -80,6 +83,8 @@ class MonthReport:
     #: Of the types that have several sequences.
     by_sequence: Sequence[SequenceSum]
     is_complete: bool
+    left_out: LeftOut
+    has_too_many_for_sequences: bool = False
 
     @property
     def totals(self) -> MonthTotals:
@@ -113,7 +118,7 @@ def sign_of(ecf_type: str) -> int:
 async def report(
     conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, *, with_open: bool = True
 ) -> MonthReport:
-    """Read a month: six statements at most and four for each type, over sums, a queue, and the month's numbers.
+    """Read a month: seven statements at most and four for each type, over sums, a queue, and the month's numbers.
 
     Without `with_open`, for a role that may not see whose rows wait, open receipts count among `other_months`.
     """
@@ -134,8 +139,14 @@ async def report(
     ]
     named = {one.prefix for one in ranges if one.name}
     several = [one for one in ranges if one.prefix in named]
-    tills = await month_sums.by_sequence(conn, tenant_id, environment, month, several) if several else []
-    return MonthReport(month, environment, issued, received, waiting, numbers, tills, is_complete)
+    types = {one.prefix[1:] for one in several}
+    accepted = sum(one.receipts for one in issued if one.status in _ACCEPTED and one.ecf_type in types)
+    too_many = accepted > month_sums.MOST_BY_SEQUENCE
+    tills: Sequence[SequenceSum] = []
+    if several and not too_many:
+        tills = await month_sums.by_sequence(conn, tenant_id, environment, month, several)
+    left_out = await month_sums.left_out(conn, tenant_id, environment, month, with_open=with_open)
+    return MonthReport(month, environment, issued, received, waiting, numbers, tills, is_complete, left_out, too_many)
 
 
 async def read_report(db: Database, tenant_id: TenantId, environment: Environment, month: YearMonth) -> MonthReport:

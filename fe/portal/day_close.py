@@ -18,7 +18,7 @@ from fe.store.portal import day_sums
 from fe.store.portal.day_sums import PAID, DayLine, DayPart
 from fe.store.postgres.db import Conn
 from fe.store.records import month_sums, sequences
-from fe.store.records.month_sums import IssuedSum
+from fe.store.records.month_sums import IssuedSum, LeftOut
 
 _NOT_SOLD = (Status.REJECTED, Status.ERROR)
 _WAITING = (Status.QUEUED, Status.PROCESSING)
@@ -73,12 +73,13 @@ class DayClose:
     refused_lines: Sequence[DayLine]
     unsigned: int
     is_cut: bool
+    left_out: LeftOut
 
 
 async def read(
     conn: Conn, tenant_id: TenantId, environment: Environment, day: date, name_of: Callable[[str], Text | str]
 ) -> DayClose:
-    """Read a day: four statements, and one more for each kind of receipts that are not accepted.
+    """Read a day: five statements, and one more for each kind of receipts that are not accepted.
 
     `name_of` names a type by its code.
     """
@@ -112,6 +113,7 @@ async def read(
         refused_lines=await day_sums.lines(conn, tenant_id, environment, day, _NOT_SOLD) if refused else (),
         unsigned=sum(one.unsigned for one in still_open),
         is_cut=found is None,
+        left_out=await month_sums.left_out(conn, tenant_id, environment, OneDay(day)),
     )
 
 

@@ -17,6 +17,7 @@ from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
 from fe.store.portal import day_sums
 from fe.store.postgres.db import Database
+from fe.store.records import month_sums
 from tests.factories.tenants import rows
 from tests.http.front import make_tenant
 from tests.portal.receipts import make_receipt
@@ -143,6 +144,32 @@ async def test_day_of_more_receipts_than_are_read_has_sums_of_verdicts_and_says_
     assert '<b id="sold">RD$ 354.30</b>' in page.text
     assert "The day has more than 20,000 receipts" in page.text
     assert "By form of payment" not in page.text
+
+
+async def test_month_and_day_with_more_receipts_than_are_read_beside_the_sums_say_so(
+    owner: Browser, tenant: TenantId, sold: SubmissionId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = f"/companies/{tenant}/ecf"
+    month, day = f"{at}/months/{DAY:%Y-%m}", f"{at}/days/{DAY}"
+    whole = (await owner.get(month)).text + (await owner.get(day)).text
+    assert "More receipts than" not in whole
+    assert "at least" not in whole
+    monkeypatch.setattr(month_sums, "MOST_BESIDE", 0)
+    monkeypatch.setattr(day_sums, "MOST", 3)
+
+    page = (await owner.get(month)).text
+
+    assert "got their answer in the last seconds: not all of them are in the sums yet" in page
+    assert "have no answer of the DGII yet, and not all of them are counted as open" in page
+    assert "<dd>at least 1</dd>" in page
+    assert "got their answer in the last seconds" in (await owner.get(day)).text
+    assert "Not signed yet, without an amount here: at least 1" in (await owner.get(day)).text
+    assert ["Not accepted", "not signed yet: more than those counted here", "1", "", "0.00", "", ""] in await lines(
+        owner, day
+    )
+    assert (await lines(owner, day))[0][0] == "Note"
+    assert "the last receipts are not in these sums yet" in (await owner.get(f"/months?month={DAY:%Y-%m}")).text
+    assert (await owner.client.get(f"{month}/xlsx")).status_code == 200
 
 
 async def test_day_is_today_or_the_one_asked_for(owner: Browser, tenant: TenantId) -> None:

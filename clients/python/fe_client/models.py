@@ -4612,7 +4612,7 @@ class MonthAnswer(TypedDict):
     sequences: "list[SequenceOfMonth]"
     """by sequence, of the types that have several; empty above 50,000 receipts"""
     isComplete: bool
-    """false while ITBIS of received receipts is being computed: ask again"""
+    """false while ITBIS of received receipts is being computed, or not all receipts that ended in the last seconds are in the sums: ask again"""
 
 
 class MonthTotalsAnswer(TypedDict):

@@ -3679,7 +3679,7 @@ export type components = {
             numbers: components["schemas"]["NumbersOfMonth"][];
             /** @description by sequence, of the types that have several; empty above 50,000 receipts */
             sequences: components["schemas"]["SequenceOfMonth"][];
-            /** @description false while ITBIS of received receipts is being computed: ask again */
+            /** @description false while ITBIS of received receipts is being computed, or not all receipts that ended in the last seconds are in the sums: ask again */
             isComplete: boolean;
         };
         /** @description Amounts of accepted receipts; credit notes are subtracted. */

@@ -113,7 +113,11 @@ class MonthAnswer(TypedDict):
         Field(description="by sequence, of the types that have several; empty above 50,000 receipts"),
     ]
     isComplete: Annotated[
-        bool, Field(description="false while ITBIS of received receipts is being computed: ask again")
+        bool,
+        Field(
+            description="false while ITBIS of received receipts is being computed, or not all receipts that ended in "
+            "the last seconds are in the sums: ask again"
+        ),
     ]
 
 
@@ -192,7 +196,7 @@ def serialize_month(report: MonthReport) -> MonthAnswer:
             }
             for one in report.by_sequence
         ],
-        "isComplete": report.is_complete,
+        "isComplete": report.is_complete and not report.left_out.ended,
     }
 
 

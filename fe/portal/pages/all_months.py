@@ -38,13 +38,17 @@ _ENVIRONMENT = Environment.ECF
 
 @dataclass(frozen=True, slots=True)
 class CompanyMonth:
-    """The sums of one company. `unclassified` suppliers are open questions of its 606."""
+    """The sums of one company. `unclassified` suppliers are open questions of its 606.
+
+    `is_cut`: receipts that ended in the last seconds are not all in the sums.
+    """
 
     tenant: Tenant
     receipts: int
     rejected: int
     totals: MonthTotals
     unclassified: int
+    is_cut: bool
 
 
 async def show(visit: Visit) -> Reply:
@@ -57,11 +61,12 @@ async def show(visit: Visit) -> Reply:
             return None
         issued = await month_sums.issued(conn, tenant_id, _ENVIRONMENT, month)
         received = await month_sums.received(conn, tenant_id, _ENVIRONMENT, month)
-        sums = MonthReport(month, _ENVIRONMENT, issued, received, (), (), (), True)
+        left_out = await month_sums.left_out(conn, tenant_id, _ENVIRONMENT, month, with_open=False)
+        sums = MonthReport(month, _ENVIRONMENT, issued, received, (), (), (), True, left_out)
         accepted = sum(one.receipts for one in issued if one.status.startswith("Aceptado"))
         rejected = sum(one.receipts for one in issued if one.status == "Rechazado")
         unclassified = await todo.unclassified(conn, tenant_id, _ENVIRONMENT, month)
-        return CompanyMonth(tenant, accepted, rejected, sums.totals, unclassified)
+        return CompanyMonth(tenant, accepted, rejected, sums.totals, unclassified, left_out.ended)
 
     mine = await _mine(visit)
     found, missed = await read_each(visit, mine[:COMPANIES], read)

@@ -16,6 +16,7 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store.portal.day_sums import MOST
+from fe.store.records.month_sums import MOST_BESIDE
 
 _HEADS = (
     Text("Part", "Parte"),
@@ -31,6 +32,16 @@ _USER, _SEQUENCE = Text("User", "Usuario"), Text("Sequence", "Secuencia")
 _SUM, _OPEN = Text("Total of the day", "Total del día"), Text("Not accepted", "Sin aceptar")
 _MORE = Text("more, not listed here", "más, que no se listan aquí")
 _UNSIGNED = Text("not signed yet, no amount", "sin firmar todavía, sin monto")
+_MORE_UNSIGNED = Text("not signed yet: more than those counted here", "sin firmar todavía: más que los contados aquí")
+_NOTE = Text("Note", "Nota")
+_CUT = Text(
+    f"more than {MOST:,} receipts: no forms of payment, users and numbers here",
+    f"más de {MOST:,} comprobantes: aquí no hay formas de pago, usuarios ni números",
+)
+_NOT_ALL = Text(
+    "not all receipts that got their answer in the last seconds are here",
+    "no están todos los comprobantes que recibieron respuesta en los últimos segundos",
+)
 
 
 async def chosen(visit: Visit) -> Reply:
@@ -53,6 +64,7 @@ async def show(visit: Visit) -> Reply:
         after=day + timedelta(days=1),
         today=local(visit.now).date(),
         most=MOST,
+        beside=MOST_BESIDE,
         words=words,
     )
 
@@ -68,6 +80,10 @@ async def export(visit: Visit) -> Reply:
 
 
 def _rows(close: DayClose) -> Iterator[Sequence[Cell | Text]]:
+    if close.is_cut:
+        yield (_NOTE, _CUT, "", "", "", "", "")
+        if close.left_out.ended:
+            yield (_NOTE, _NOT_ALL, "", "", "", "", "")
     for part, sums in ((_SUM, [close.sold]), (_TYPE, close.types), (_USER, close.users)):
         yield from ((part, one.name, one.receipts, one.itbis, one.total, "", "") for one in sums)
     yield from ((_PAYMENT, one.name, one.receipts, "", one.total, "", "") for one in close.payments)
@@ -78,8 +94,9 @@ def _rows(close: DayClose) -> Iterator[Sequence[Cell | Text]]:
     more = close.waiting + close.refused - len(close.waiting_lines) - len(close.refused_lines)
     if more:
         yield (_OPEN, _MORE, more, "", "", "", "")
-    if close.unsigned:
-        yield (_OPEN, _UNSIGNED, close.unsigned, "", Decimal("0.00"), "", "")
+    if close.unsigned or close.left_out.waiting:
+        unsigned = _MORE_UNSIGNED if close.left_out.waiting else _UNSIGNED
+        yield (_OPEN, unsigned, close.unsigned, "", Decimal("0.00"), "", "")
 
 
 async def _read(visit: Visit, day: date) -> DayClose:

@@ -18,7 +18,7 @@ from fe.portal.pages.paper import KINDS
 from fe.portal.printing import printer_of_many
 from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
-from fe.store.records import paper
+from fe.store.records import month_sums, paper
 
 #: Seconds that a workbook waits for its turn in the pool.
 _PATIENCE = 20.0
@@ -49,6 +49,8 @@ async def show(visit: Visit) -> Reply:
         number=_number,
         papers=await visit.read(paper.of_days, visit.environment, month.first, month.last),
         paper_kinds=KINDS,
+        beside=month_sums.MOST_BESIDE,
+        most_by_sequence=month_sums.MOST_BY_SEQUENCE,
     )
 
 

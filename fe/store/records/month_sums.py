@@ -27,8 +27,8 @@ from fe.store.records.sequences import Sequence as NumberSequence
 
 #: Earliest submission before a period of a receipt that is issued in it: a day, for clocks that differ.
 _EARLIEST = timedelta(days=1)
-#: Rows that are read beside the sums at most.
-MOST_BESIDE = 5000
+#: Rows that are read beside the sums at most, of each queue; `left_out` tells whether there are more.
+MOST_BESIDE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,36 @@ async def still_open(conn: Conn, tenant_id: TenantId, environment: Environment, 
     cursor = conn.cursor(row_factory=class_row(OpenSum))
     await cursor.execute(_OPEN.encode(), _values(tenant_id, environment, month))
     return await cursor.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Whether MOST_BESIDE left receipts out: of those that `ended` in the last seconds, or of those `waiting`."""
+
+    ended: bool
+    waiting: bool
+
+
+_MORE_ENDED = "EXISTS (SELECT 1 FROM usage_ends AS u WHERE u.tenant_id = %(tenant)s OFFSET %(most)s)"
+_MORE_IN = """EXISTS (SELECT 1 FROM {queue} AS q
+                    WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s
+                      AND q.subject >= %(oldest)s AND q.subject < %(until)s
+                   OFFSET %(most)s)"""
+_MORE_WAITING = " OR ".join(_MORE_IN.format(queue=queue) for queue in ("outbox", "dead_letters"))
+_LEFT_OUT = f"SELECT {_MORE_ENDED}, {_MORE_WAITING}"
+_LEFT_OUT_OF_ENDED = f"SELECT {_MORE_ENDED}, false"
+
+
+async def left_out(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: Period, *, with_open: bool = True
+) -> LeftOut:
+    """Tell what `issued` and, `with_open`, `still_open` leave out of a month or a day."""
+    statement = _LEFT_OUT if with_open else _LEFT_OUT_OF_ENDED
+    values = {**_values(tenant_id, environment, month), "most": MOST_BESIDE}
+    cursor = await conn.execute(statement.encode(), values)
+    row = await cursor.fetchone()
+    assert row is not None
+    return LeftOut(*row)
 
 
 _FAILED = """

@@ -106,6 +106,8 @@ class ApiSession:
         self._patience = patience
         #: The service's clock in its last answer.
         self.date: datetime | None = None
+        #: Header Authority-Outage of its last answer; empty while the authority answers.
+        self.outage = ""
         self._client = httpx.Client(
             timeout=_SECONDS,
             headers={"Accept-Language": language, "Accept": "application/json"},
@@ -246,6 +248,7 @@ class ApiSession:
                 if not answer.is_success:
                     answer.read()
                 self.date = _date(answer)
+                self.outage = answer.headers.get("authority-outage", "")
             except httpx.HTTPError as error:
                 away = self._away(str(error) or type(error).__name__)
                 named = None

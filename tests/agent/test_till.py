@@ -15,16 +15,22 @@ import trio
 
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.dates import local
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import Signer
+from fe.integrator.agent import refusals
 from fe.integrator.agent.agent import Agent, certificate_of
 from fe.integrator.agent.folder import Folder
 from fe.integrator.agent.refusals import SaleRefused
 from fe.integrator.agent.store import FILE
+from fe.printing.labels import LEGENDS
 from fe.store.records import agents
 from tests.agent.shop import Shop, open_shop, sale
 from tests.factories.certificates import make_credential
+from tests.printing import reading
+from tests.printing.receipt_printer import decode
 from tests.system.stack import running_stack
+from tests.waiting import PATIENCE
 from tests.workbooks.books import csv, row
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -58,7 +64,7 @@ async def test_agent_refuses_what_is_wrong_and_delivers_what_is_right(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One stack for all of it: a start of one costs two seconds."""
-    async with running_stack(dsn, tmp_path / "service") as stack, open_shop(stack, tmp_path) as shop:
+    async with running_stack(dsn, tmp_path / "service", time_scale=0.1) as stack, open_shop(stack, tmp_path) as shop:
         made = await shop.init()
         assert "E31=5001-20000" in made
         await the_service_draws_none_of_its_numbers(shop)
@@ -69,6 +75,7 @@ async def test_agent_refuses_what_is_wrong_and_delivers_what_is_right(
             await the_folder_issues_each_file_once(agent)
             await deliver(agent)
             assert agent.store.counts() == {"done": 5}
+            await an_exhausted_or_expired_range_is_refused_without_a_line(shop, agent, clock)
             record = agent.store.find(one)
             assert record is not None
             taken = (await stack.client.get(f"/invoices/{record.tax_log_id}")).json()
@@ -77,6 +84,7 @@ async def test_agent_refuses_what_is_wrong_and_delivers_what_is_right(
             xml = (await stack.client.get(f"/invoices/{record.tax_log_id}/xml")).json()["xml"]
             assert xml.encode() == record.body
             await the_service_keeps_only_signatures_of_an_agent(shop, xml)
+            await paper_says_what_the_customer_may_take(shop, agent)
             await a_revoked_certificate_is_named(shop, agent)
             await a_signature_of_the_future_waits(agent, clock)
             await a_lower_range_is_used_from_its_start(shop, agent)
@@ -141,6 +149,75 @@ async def the_clock_is_compared(shop: Shop, agent: Agent, clock: Clock) -> str:
     return first.e_ncf
 
 
+def said_on(agent: Agent, e_ncf: str) -> set[str]:
+    """Name the legends, and the security code, that are on both papers of a receipt."""
+    receipt = agent.store.find(e_ncf)
+    assert receipt is not None
+    papers = reading.text(agent.print(receipt, "pdf")), decode(agent.print(receipt, "ticket")).text
+    words = {**LEGENDS, "preview": "Vista previa", "code": receipt.security_code or "?"}
+    return {
+        name
+        for name, text in words.items()
+        if all("".join(text.split()).lower() in "".join(paper.split()).lower() for paper in papers)
+    }
+
+
+async def paper_says_what_the_customer_may_take(shop: Shop, agent: Agent) -> None:
+    """The legend while the line is cut or the authority does not answer, no value while it will answer soon."""
+    management = f"{shop.stack.simulator.management}/faults"
+    shop.line.cut()
+    cut, _ = agent.issue(body("cut"))
+    await trio.to_thread.run_sync(agent.deliverer.round)
+    while_cut = said_on(agent, cut.e_ncf)
+    shop.line.mend()
+    await trio.to_thread.run_sync(agent.deliverer.lease)
+    agent.deliverer.is_online = True
+    soon = said_on(agent, cut.e_ncf)
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
+        (await client.post(management, json={"kind": "unavailable", "times": 0})).raise_for_status()
+        with trio.fail_after(PATIENCE):
+            while not agent.deliverer.hosts_down:
+                await trio.to_thread.run_sync(agent.deliverer.round)
+                await trio.sleep(0.1)
+        down, _ = agent.issue(body("down"))
+        while_down, flags = said_on(agent, down.e_ncf), agent.flags()
+        (await client.delete(management)).raise_for_status()
+    with trio.fail_after(PATIENCE):
+        while {"waiting", "handed over"} & set(agent.store.counts()):
+            await trio.to_thread.run_sync(agent.deliverer.round)
+            await trio.sleep(0.1)
+    assert (while_cut, soon, while_down) == ({"contingency", "code"}, {"preview", "code"}, {"contingency", "code"})
+    assert refusals.AUTHORITY_AWAY in flags
+    assert [said_on(agent, one) for one in (cut.e_ncf, down.e_ncf)] == [{"code"}, {"code"}]
+
+
+async def an_exhausted_or_expired_range_is_refused_without_a_line(shop: Shop, agent: Agent, clock: Clock) -> None:
+    """A till out of numbers or days refuses the sale, and a second till gets none of its numbers."""
+    other = shop.folder.with_name("other")
+    for more in ("--range=E31=20000-20001", "--range=E32=5001-5001"):
+        overlaps = await shop.fe("init", str(other), "--name=Caja 2", more, code=1)
+        assert "two sequences never share a number" in overlaps
+    lease = agent.store.fact("lease")
+    ranges = lease["sequences"]
+    for change, ahead, message in (
+        ({"maxSequence": 5001}, timedelta(), "used up at 5001: reserve another"),
+        ({"expireOn": local(system_clock()).date().isoformat()}, timedelta(days=1), "expired on"),
+    ):
+        ended = [{**one, **change} if one["prefix"] == "E31" else one for one in ranges]
+        with agent.store.transaction():
+            agent.store.put(lease={**lease, "sequences": ended})
+        shop.line.cut()
+        agent.watch._heard = None  # as after a start without a line
+        clock.ahead = ahead
+        with pytest.raises(SaleRefused, match=message) as refused:
+            agent.issue(body("no number"))
+        assert "con `fe agent init --range`" in refused.value.text.es
+        clock.ahead = timedelta()
+        shop.line.mend()
+    with agent.store.transaction():
+        agent.store.put(lease=lease)
+
+
 async def a_revoked_certificate_is_named(shop: Shop, agent: Agent) -> None:
     """Revoked while the line is down: what was signed before holds, and what was signed after is rejected and kept."""
     shop.line.cut()
@@ -182,7 +259,7 @@ async def a_signature_of_the_future_waits(agent: Agent, clock: Clock) -> None:
         while agent.store.counts()["waiting"] > 1:
             await trio.to_thread.run_sync(agent.deliverer.round)
             await trio.sleep(0.1)
-    assert agent.store.counts() == {"done": 6, "rejected": 1, "waiting": 1, "handed over": 1}
+    assert agent.store.counts() == {"done": 8, "rejected": 1, "waiting": 1, "handed over": 1}
 
 
 async def a_lower_range_is_used_from_its_start(shop: Shop, agent: Agent) -> None:

@@ -81,6 +81,7 @@ class Agent:
             settings_of(self.store.fact("printing")),
             self.store.fact("lease")["environment"],
             is_online=self.deliverer.is_online,
+            hosts_down=self.deliverer.hosts_down,
             raster=raster,
         )
 
@@ -106,6 +107,8 @@ class Agent:
         found = self.till.flags()
         if not self.deliverer.is_online:
             found.append(refusals.AWAY if self.till.credential is not None else refusals.AWAY_UNSIGNED)
+        elif self.deliverer.hosts_down:
+            found.append(refusals.AUTHORITY_AWAY)
         for one in self.store.in_state("waiting", 1):
             hours = int((self.clock() - datetime.fromisoformat(one.signed_at)).total_seconds() // 3600)
             if hours >= WARN_HOURS:

@@ -44,6 +44,8 @@ class Courier:
         #: Receipts of the next call: fewer after one that failed, so that a slow line or service takes some.
         self._together = _TOGETHER
         self.is_online = False
+        #: Hosts of the authority that do not answer the service: `ecf`, and `fc` for summaries.
+        self.hosts_down: frozenset[str] = frozenset()
         #: Why the last round failed.
         self.trouble = ""
         self.woken = threading.Event()
@@ -106,6 +108,8 @@ class Courier:
         said = call()
         if self._api.date is not None:
             self._watch.hear(self._api.date)
+        named = self._api.outage.split(",") if self._api.outage else ()
+        self.hosts_down = frozenset(one.partition(";")[0].strip() for one in named)
         return said
 
     def _hand_over(self) -> bool:

@@ -1,7 +1,7 @@
 """Prints a receipt at the till: what the customer may be given at this moment."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,15 +26,26 @@ def settings_of(answer: Mapping[str, Any] | None) -> PrintSettings:
     )
 
 
-def standing_of(receipt: Sale, *, is_online: bool) -> FiscalStanding:
-    """Return what the paper says: accepted, void, in contingency while the line is down, else a preview."""
+def standing_of(receipt: Sale, *, is_online: bool, hosts_down: Collection[str]) -> FiscalStanding:
+    """Return what the paper says: accepted, void, in contingency, else a preview.
+
+    It is in contingency while the line is down, or while the authority's host for it does not answer the service.
+    """
     if receipt.state in ("done", "rejected"):
         return FiscalStanding.ACCEPTED if receipt.state == "done" else FiscalStanding.VOID
-    return FiscalStanding.PREVIEW if is_online else FiscalStanding.CONTINGENCY
+    host = "fc" if "/ConsultaTimbreFC" in (receipt.qr_url or "") else "ecf"
+    return FiscalStanding.PREVIEW if is_online and host not in hosts_down else FiscalStanding.CONTINGENCY
 
 
 def print_receipt(
-    receipt: Sale, kind: str, settings: PrintSettings, environment: str, *, is_online: bool, raster: bool = False
+    receipt: Sale,
+    kind: str,
+    settings: PrintSettings,
+    environment: str,
+    *,
+    is_online: bool,
+    hosts_down: Collection[str],
+    raster: bool = False,
 ) -> bytes:
     """Make the PDF or the ticket of a receipt. Raises SaleRefused for one that is not signed, or cannot be printed."""
     if not receipt.is_signed:
@@ -46,7 +57,7 @@ def print_receipt(
         settings.options(layout),
         environment=Environment(environment),
         url=receipt.qr_url or "",
-        standing=standing_of(receipt, is_online=is_online),
+        standing=standing_of(receipt, is_online=is_online, hosts_down=hosts_down),
     )
     try:
         return ticket(receipt.body, options, raster=raster) if kind == "ticket" else pdf(receipt.body, options)

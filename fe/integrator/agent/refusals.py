@@ -151,6 +151,12 @@ AWAY = Text(
     "the service cannot be reached: receipts are signed here and wait",
     "sin comunicación con el servicio: se firma aquí",
 )
+AUTHORITY_AWAY = Text(
+    "the authority does not answer the service: receipts carry the legend of contingency; hand them over, and the "
+    "service sends them when it answers again",
+    "la DGII no responde al servicio: los comprobantes llevan la leyenda de contingencia; entréguelos, y el servicio "
+    "los envía cuando vuelva a responder",
+)
 AWAY_UNSIGNED = Text(
     "the service cannot be reached: receipts wait for its signature, and none can be printed",
     "sin comunicación con el servicio: los comprobantes esperan su firma y no se pueden imprimir",

@@ -49,7 +49,7 @@ from fe.issuing.certification_runs import (
 from fe.lifecycle import FINAL
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart
-from fe.operations.certification_evidence import evidence, whole_evidence
+from fe.operations.certification_evidence import CertificationEvidence, evidence, whole_evidence
 from fe.operations.dossier import DossierDays, dossier, read_proofs
 from fe.simulator.certification import RehearsedRun, rehearse_run
 from fe.store.postgres.db import Conn, Database
@@ -420,7 +420,7 @@ async def _followed(
 def evidence_(file: Path, tenant_name: str, step: RunKind, whole: bool, as_json: bool) -> None:
     """Write steps, set or plan, bytes sent, answers and the invoices to be uploaded into the ZIP FILE."""
 
-    async def work(db: Database) -> tuple[bytes, int]:
+    async def work(db: Database) -> CertificationEvidence:
         owner = await db.run(provision.find_tenant, tenant_name)
         if not whole:
             return await db.run_for(owner.tenant_id, evidence, step)
@@ -429,11 +429,11 @@ def evidence_(file: Path, tenant_name: str, step: RunKind, whole: bool, as_json:
 
     if file.exists():
         raise Failure(f"{file} exists already")
-    content, number = with_database(settings_with_database(), work)
-    file.write_bytes(content)
+    found = with_database(settings_with_database(), work)
+    file.write_bytes(found.packed())
     uploads = "" if step is RunKind.APPROVALS and not whole else "; the portal takes those of the folder upload"
-    words = f"{file}: the steps and {number} documents sent{uploads}"
-    print_result(words, {"file": str(file), "documents": number}, as_json=as_json)
+    words = f"{file}: the steps and {found.documents} documents sent{uploads}"
+    print_result(words, {"file": str(file), "documents": found.documents}, as_json=as_json)
 
 
 @certification.command()

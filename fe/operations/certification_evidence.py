@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,33 +21,43 @@ from fe.store.records.certification_tasks import TaskKind
 _KINDS = {"signed": "", "sent": "-rfce", "original": "-original"}
 
 
-async def evidence(conn: Conn, tenant_id: TenantId, kind: RunKind = RunKind.SET) -> tuple[bytes, int]:
-    """Return the ZIP, and how many documents of the run are in it."""
-    sink, number = io.BytesIO(), 0
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("status.json", _json(await _steps(conn, tenant_id)))
-        for task in await certification_tasks.newest(conn, tenant_id):
-            if task.kind is TaskKind.SIGN and task.result is not None:
-                archive.writestr(f"signed/{task.task_id}-{Path(task.name).name}", task.result)
-        number = await _run(conn, tenant_id, kind, archive)
-    return sink.getvalue(), number
+@dataclass(frozen=True, slots=True)
+class CertificationEvidence:
+    """Files, each with its name in the ZIP, and how many documents that were sent are among them."""
+
+    files: Sequence[tuple[str, bytes]]
+    documents: int
+
+    def packed(self) -> bytes:
+        """Write the ZIP. CPU work: call it where no connection is held."""
+        sink = io.BytesIO()
+        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in self.files:
+                archive.writestr(name, content)
+        return sink.getvalue()
 
 
-async def whole_evidence(conn: Conn, tenant_id: TenantId, pdfs: Sequence[tuple[str, bytes]]) -> tuple[bytes, int]:
-    """Return the ZIP of all steps, with a folder for each, and how many documents that were sent are in it."""
-    sink, number = io.BytesIO(), 0
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("status.json", _json(await _steps(conn, tenant_id)))
-        for task in await certification_tasks.newest(conn, tenant_id):
-            if task.kind is TaskKind.SIGN and task.result is not None:
-                archive.writestr(f"step-{task.step}/{task.task_id}-{Path(task.name).name}", task.result)
-            elif task.kind is TaskKind.ADDRESSES and task.result is not None:
-                archive.writestr(f"step-{task.step}/{task.task_id}.json", task.result)
-        for step, kind in enumerate(RunKind, 2):
-            number += await _run(conn, tenant_id, kind, archive, f"step-{step}/")
-        for name, content in pdfs:
-            archive.writestr(f"step-5/{name}", content)
-    return sink.getvalue(), number
+async def evidence(conn: Conn, tenant_id: TenantId, kind: RunKind = RunKind.SET) -> CertificationEvidence:
+    """Read the evidence of a run."""
+    files = [("status.json", _json(await _steps(conn, tenant_id)))]
+    for task in await certification_tasks.newest(conn, tenant_id):
+        if task.kind is TaskKind.SIGN and task.result is not None:
+            files.append((f"signed/{task.task_id}-{Path(task.name).name}", task.result))
+    return CertificationEvidence(files, await _run(conn, tenant_id, kind, files))
+
+
+async def whole_evidence(conn: Conn, tenant_id: TenantId, pdfs: Sequence[tuple[str, bytes]]) -> CertificationEvidence:
+    """Read the evidence of all steps, with a folder for each."""
+    files, number = [("status.json", _json(await _steps(conn, tenant_id)))], 0
+    for task in await certification_tasks.newest(conn, tenant_id):
+        if task.kind is TaskKind.SIGN and task.result is not None:
+            files.append((f"step-{task.step}/{task.task_id}-{Path(task.name).name}", task.result))
+        elif task.kind is TaskKind.ADDRESSES and task.result is not None:
+            files.append((f"step-{task.step}/{task.task_id}.json", task.result))
+    for kind in RunKind:
+        number += await _run(conn, tenant_id, kind, files, f"step-{kind.step}/")
+    files += [(f"step-5/{name}", content) for name, content in pdfs]
+    return CertificationEvidence(files, number)
 
 
 async def _steps(conn: Conn, tenant_id: TenantId) -> dict[str, Any]:
@@ -68,22 +79,22 @@ async def _steps(conn: Conn, tenant_id: TenantId) -> dict[str, Any]:
     }
 
 
-async def _run(conn: Conn, tenant_id: TenantId, kind: RunKind, archive: zipfile.ZipFile, at: str = "") -> int:
+async def _run(conn: Conn, tenant_id: TenantId, kind: RunKind, files: list[tuple[str, bytes]], at: str = "") -> int:
     run = await certification.open_run(conn, tenant_id, kind)
     if run is None:
         return 0
-    archive.writestr(f"{at}set/{Path(run.name).name}", await certification.content(conn, tenant_id, run.run_id))
+    files.append((f"{at}set/{Path(run.name).name}", await certification.content(conn, tenant_id, run.run_id)))
     sent = [case for case in await certification.cases(conn, tenant_id, run.run_id) if case.submission_id is not None]
     stored = await certification.documents(conn, tenant_id, [case.submission_id for case in sent if case.submission_id])
     for case in sent:
         assert case.submission_id is not None
         name = f"{at}documents/{case.place:02}-{case.e_ncf}"
         for form, content in stored.get(case.submission_id, {}).items():
-            archive.writestr(f"{name}{_KINDS.get(form, form)}.xml", content)
+            files.append((f"{name}{_KINDS.get(form, form)}.xml", content))
             if case.is_summary and form == "signed":
-                archive.writestr(f"{at}upload/{case.name}.xml", content)
+                files.append((f"{at}upload/{case.name}.xml", content))
         answer = {"status": case.outcome.status, "response": case.outcome.response, "taxLogId": case.submission_id}
-        archive.writestr(f"{name}-answer.json", _json(answer))
+        files.append((f"{name}-answer.json", _json(answer)))
     return len(sent)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+import trio
 
 from fe.accounts.certification import RUN_OF, checklist, choose_path, progress, tick
 from fe.certification.case_set import BadSet
@@ -286,7 +287,8 @@ async def _back(visit: Visit, number: int, notice: Text) -> Reply:
 async def download(visit: Visit) -> Reply:
     """Send the file of the certification."""
     printed = await printed_so_far(visit.portal.db, visit.company.tenant)
-    content, _ = await visit.read_list(whole_evidence, [(one.name, one.content) for one in printed])
+    found = await visit.read_list(whole_evidence, [(one.name, one.content) for one in printed])
+    content = await trio.to_thread.run_sync(found.packed)
     return visit.file(f"certification-{visit.tenant_id}.zip", "application/zip", content)
 
 

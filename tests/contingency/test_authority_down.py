@@ -16,6 +16,7 @@ from tests.factories.tenants import make_submission, make_tenant, rows, take
 from tests.http.contract.conftest import in_process
 from tests.ops.live import ask, needs_prometheus, prometheus, until
 from tests.ports import free_port
+from tests.printing import reading
 from tests.printing.receipt_printer import decode
 from tests.system.stack import Stack, running_stack
 from tests.system.test_notes import credit_note
@@ -45,6 +46,22 @@ MOVE = """
 """
 
 
+#: Paper of a contingency that ended 26 days ago, without an e-CF.
+PAPER = """
+    WITH period AS (
+        INSERT INTO mode_periods (tenant_id, environment, period_id, mode, number, began_at, begun_by, reason, ended_at,
+                                  ended_by, end_reason)
+        VALUES (%(tenant)s, 'ecf', gen_random_uuid(), 'contingency', 'C-1', %(at)s - interval '30 days', 'eva', 'why',
+                %(at)s - interval '26 days', 'eva', 'over') RETURNING period_id),
+    range AS (
+        INSERT INTO paper_ranges (tenant_id, environment, range_id, prefix, first_number, last_number, next_number,
+                                  expires_on, recorded_at, recorded_by)
+        VALUES (%(tenant)s, 'ecf', gen_random_uuid(), 'B02', 1, 9, 2, '2030-12-31', %(at)s, 'eva') RETURNING range_id)
+    INSERT INTO paper_receipts (tenant_id, environment, ncf, range_id, period_id, issued_on, payload, total, itbis,
+                                entered_at, entered_by)
+    SELECT %(tenant)s, 'ecf', 'B0200000001', range_id, period_id, %(at)s::date - 28, '{}', 1, 0, %(at)s, 'eva'
+      FROM period, range RETURNING 1
+"""
 SIGNED = """
     SELECT s.e_ncf, o.entered_at FROM outbox AS o
       JOIN submissions AS s ON s.tenant_id = o.tenant_id AND s.submission_id = o.subject
@@ -53,8 +70,9 @@ SIGNED = """
 
 
 async def deferred_and_declared(stack: Stack, now: datetime) -> None:
-    """Two companies: one has not sent within 24 hours, one has been in contingency for 15 days."""
-    route, paper = await make_tenant(stack.db), await make_tenant(stack.db)
+    """Three companies: unsent after 24 hours, in contingency for 15 days, with unreplaced paper after 26 days."""
+    route, paper, later = [await make_tenant(stack.db) for _ in range(3)]
+    await rows(stack.db, PAPER, tenant=later, at=now)
     await rows(stack.db, PERIOD, tenant=route, mode="deferred", at=now - timedelta(days=2))
     await rows(stack.db, PERIOD, tenant=paper, mode="contingency", at=now - timedelta(days=15, hours=1))
     waiting = await make_submission(stack.db, route, stage=Stage.SEND, at=now - timedelta(hours=25), environment=ECF)
@@ -92,6 +110,7 @@ async def test_three_days_without_the_authority_raise_alarms_and_drain_slowly(
             one["e_ncf"]: one["entered_at"] for one in await rows(stack.db, SIGNED, tenant=stack.tenant.tenant_id)
         }
         paper = decode((await stack.client.get(f"/invoices/{ids[-1]}/ticket")).content).text
+        sheet = reading.text((await stack.client.get(f"/invoices/{ids[-1]}/pdf")).content)
         await rows(stack.db, AGENT, tenant=stack.tenant.tenant_id)
         await rows(stack.db, MOVE, tenant=stack.tenant.tenant_id)
         await deferred_and_declared(stack, datetime.now(UTC))
@@ -104,7 +123,7 @@ async def test_three_days_without_the_authority_raise_alarms_and_drain_slowly(
                 return {one["metric"]["term"] for one in await ask(client, over)}
 
             async def all_fire() -> bool:
-                return await terms() == {"sending", "deferred", "period"}
+                return await terms() == {"sending", "deferred", "period", "replacing"}
 
             await until(all_fire)
             (await management.delete("/faults")).raise_for_status()
@@ -119,7 +138,8 @@ async def test_three_days_without_the_authority_raise_alarms_and_drain_slowly(
         seen = (await management.get("/journal")).json()
 
     assert shown["legend"] in LEGENDS.values()
-    assert "".join(LEGENDS["contingency"].split()) in "".join(paper.split())
+    for printed in (paper, sheet):
+        assert "".join(LEGENDS["contingency"].split()) in "".join(printed.split())
     assert ends == ["Aceptado"] * (RECEIPTS + 1)
     drain = [one for one in seen["records"] if one["kind"] == "document" and one["effect"]]
     numbers = [one["eNCF"] for one in drain]

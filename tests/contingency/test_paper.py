@@ -18,6 +18,7 @@ from fe.store.postgres.db import Conn
 from fe.store.records import counterparty, statistics, tenants
 from tests.factories.tenants import rows
 from tests.system.stack import Stack, running_stack
+from tests.waiting import PATIENCE
 
 # As in tests/system/test_road.py.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -172,6 +173,11 @@ async def test_paper_receipts_of_a_declared_contingency_are_replaced_once_each(d
         assert "<NCFModificado>B0100000007</NCFModificado>" in xml
         assert "<CodigoModificacion>4</CodigoModificacion>" in xml
         assert await rows(stack.db, "SELECT 1 FROM counterparty_deliveries") == []
+        assert await reached(stack) == {
+            (papers[0]["eNCF"], "reception"),
+            (papers[1]["eNCF"], "summary_reception"),
+            (papers[2]["eNCF"], "summary_reception"),
+        }
         tries = await rows(
             stack.db,
             "SELECT ncf, count(*) FILTER (WHERE freed_at IS NULL) AS live, count(*) AS n"
@@ -182,6 +188,19 @@ async def test_paper_receipts_of_a_declared_contingency_are_replaced_once_each(d
             ("B0200000001", 1, 1),
             ("B0200000002", 1, 1),
         ]
+
+
+async def reached(stack: Stack) -> set[tuple[str, str]]:
+    """The numbers that the authority accepted, and the service each went to."""
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as management:
+        seen = (await management.get(f"{stack.simulator.management}/journal")).json()["records"]
+    taken = [one for one in seen if one["kind"] == "document" and one["effect"]]
+    ended = {
+        one["eNCF"]
+        for one in (await stack.client.get("/invoices?limit=100")).json()["items"]
+        if one["status"] == "Aceptado"
+    }
+    return {(one["eNCF"], one["operation"]) for one in taken if one["eNCF"] in ended}
 
 
 async def authorise(stack: Stack, kind: str, *, first: int) -> None:

@@ -1,6 +1,6 @@
 """The mode of a company in the portal: set, refused, on record, and as a banner."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +15,7 @@ from fe.store.records.agents import AgentId
 from tests.factories.tenants import rows
 from tests.portal.receipt_form import ReceiptForm
 from tests.portal.running import Running
+from tests.printing import reading
 
 
 async def test_a_mode_is_set_with_its_reason_and_shown_on_every_page(
@@ -112,6 +113,10 @@ async def test_paper_receipts_are_entered_printed_and_replaced_in_the_portal(
     assert "B0200000001 was entered" in drawn.text
     assert "To be replaced" in listed.text
     assert (printed.headers["content-type"], printed.content[:5]) == ("application/pdf", b"%PDF-")
+    (page,) = reading.pages(printed.content)
+    assert all(word in page.text for word in ("B0200000001", f"{date.fromisoformat(ends):%d-%m-%Y}", "Martillo"))
+    assert page.codes == ()
+    assert "Código de Seguridad" not in page.text
     assert (stopped.status_code, "certificate" in stopped.text) == (409, True)
     assert (leaving.status_code, left.status_code) == (400, 200)
     assert "paper receipts without an accepted e-CF: 1" in home.text

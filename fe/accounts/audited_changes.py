@@ -303,10 +303,9 @@ async def assign_sequence(
 
 
 async def delete_sequence(conn: Conn, by: Author, tenant: Tenant, environment: Environment, key: str) -> bool:
-    """Delete a sequence; False when there is none. Receipts already issued stay as they are. Raises BadSequence."""
-    sequences.check_key(key)
+    """See `sequences.delete`."""
     before = await sequence_store.locked(conn, tenant.tenant_id, environment, key)
-    is_deleted = await sequence_store.delete(conn, tenant.tenant_id, environment, key)
+    is_deleted = await sequences.delete(conn, tenant.tenant_id, environment, key)
     if is_deleted:
         shown = None if before is None else show_sequence(before)
         subject = f"{sequences.label_of(key)} {environment}"

@@ -219,6 +219,16 @@ async def reserve(
         raise NoSequence(key) from None
 
 
+async def delete(conn: Conn, tenant_id: TenantId, environment: Environment, key: str) -> bool:
+    """Delete a sequence in a transaction; False when there is none. Raises BadSequence, also where it is an agent's.
+
+    Receipts already issued stay as they are.
+    """
+    check_key(key)
+    await require_agent(conn, tenant_id, environment, key, None)
+    return await sequences.delete(conn, tenant_id, environment, key)
+
+
 async def change(
     conn: Conn,
     tenant_id: TenantId,

@@ -3,16 +3,17 @@
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
 import trio
 from cryptography import x509
 
-from fe.accounts import audited_changes, changes, keys, provision
+from fe.accounts import audited_changes, changes, keys, provision, sequences
 from fe.accounts.audited_changes import Author
 from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused, Unknown
+from fe.accounts.sequences import BadSequence
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
@@ -282,6 +283,25 @@ async def test_numbers_that_are_drawn_while_a_sequence_is_set_are_not_on_record_
 
     kept = await db.run(book.latest, tenant.tenant_id, limit=9)
     assert [(one.before, one.after) for one in kept if one.before] == [({"isActive": True}, {"isActive": False})]
+
+
+async def test_sequence_of_an_agent_is_deleted_only_after_it_was_released(
+    operator_db: Database, db: Database, tenant: Tenant
+) -> None:
+    key, of = "E31/Caja 1", (tenant.tenant_id, Environment.ECF)
+
+    async def reserve(agent: UUID | None) -> None:
+        await db.transact(sequences.reserve, *of, key, agent, now=NOW)
+
+    async def delete() -> bool:
+        return await operator_db.transact(audited_changes.delete_sequence, act(), tenant, Environment.ECF, key)
+
+    await db.transact(sequences.put, *of, key, minimum=5001, maximum=6000, now=NOW)
+    await reserve(uuid4())
+    with pytest.raises(BadSequence, match="those of agent"):
+        await delete()
+    await reserve(None)
+    assert await delete()
 
 
 # --- beside a change of the tenant ------------------------------------------------------------------------------------

@@ -262,8 +262,7 @@ class Ncf:
         key = read_key(call)
 
         async def delete(conn: Conn, tenant_id: TenantId) -> bool:
-            await account_sequences.require_agent(conn, tenant_id, caller.environment, key, None)
-            return await sequences.delete(conn, tenant_id, caller.environment, key)
+            return await account_sequences.delete(conn, tenant_id, caller.environment, key)
 
         try:
             is_deleted = await self._db.transact_for(caller.tenant_id, delete, caller.tenant_id)

@@ -188,11 +188,6 @@ async def request(
     rnc = tenant.issuer.get("RNCEmisor")
     if not rnc:
         raise VoidingRefused(_NO_RNC)
-    of_agents = [one for one in await sequences.listed(conn, tenant.tenant_id, environment) if one.agent_id is not None]
-    for voided in asked:
-        for one in of_agents:
-            if voided.type.prefix == one.prefix and voided.first <= one.max_number and one.min_number <= voided.last:
-                raise VoidingRefused(_OF_AN_AGENT.fill(e_ncf=voided.first_e_ncf, name=one.name))
     new = NewVoiding(new_id(by.at), environment, str(rnc), reason, asked, client_request_id, by.by_whom)
     try:
         voiding_id = await voidings.request(conn, tenant.tenant_id, new, by.at)
@@ -204,9 +199,20 @@ async def request(
     if not is_new and (list(made.ranges) != list(asked) or made.reason != reason):
         raise VoidingConflict(_OTHER)
     if is_new:
+        await _require_of_no_agent(conn, tenant.tenant_id, environment, asked)
         shown = {"environment": environment.value, "numbers": made.numbers, "ranges": show_ranges(asked)}
         await note(conn, tenant, by, "numbers voided", str(voiding_id), None, {**shown, "reason": reason})
     return made, is_new
+
+
+async def _require_of_no_agent(
+    conn: Conn, tenant_id: TenantId, environment: Environment, asked: Sequence[NumberRange]
+) -> None:
+    """Raise VoidingRefused for numbers of a till. Call it where the request has locked the sequences."""
+    for one in await sequences.listed(conn, tenant_id, environment):
+        for voided in asked if one.agent_id is not None else ():
+            if voided.type.prefix == one.prefix and voided.first <= one.max_number and one.min_number <= voided.last:
+                raise VoidingRefused(_OF_AN_AGENT.fill(e_ncf=voided.first_e_ncf, name=one.name))
 
 
 async def settle(

@@ -70,6 +70,22 @@ async def test_a_document_with_a_voided_number_is_invalid(api: httpx.AsyncClient
     assert voiding["voidingId"] in problem["messageEs"]
 
 
+async def test_numbers_of_an_agent_are_not_voided_and_a_repeat_gets_the_first_answer(api: httpx.AsyncClient) -> None:
+    till = {"prefix": "E31", "name": "Caja 1", "minSequence": 1, "maxSequence": 20}
+    await api.post("/ncf", json=till)
+    body = {"ranges": [{"first": "E310000000018"}], "reason": 8, "clientRequestId": "one"}
+    first = await api.post("/voidings", json=body)
+    given = await api.post("/ncf", json={**till, "agentId": "0196f2f0-0000-7000-8000-000000000001"})
+
+    again = await api.post("/voidings", json=body)
+    new = await api.post("/voidings", json={"ranges": [{"first": "E310000000001"}], "reason": 8})
+
+    assert [one.status_code for one in (first, given, again, new)] == [202, 200, 200, 409]
+    assert again.json() == first.json()
+    assert "those of a till" in new.json()["message"]
+    assert len((await api.get("/voidings")).json()["items"]) == 1
+
+
 async def test_bad_ranges_are_refused(api: httpx.AsyncClient) -> None:
     await api.post("/ncf", json={"prefix": "E31", "minSequence": 1, "maxSequence": 20})
     for body, status in (

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -25,9 +27,13 @@ from tests.http import worker
 from tests.http.conftest import api, front, key, tenant
 from tests.http.contract.conftest import in_process
 from tests.http.front import invoice_payload, structured
+from tests.ops.live import until
 from tests.printing import reading
 from tests.printing.documents import GOLDEN, sign, signed
 from tests.printing.receipt_printer import decode
+from tests.system.stack import running_stack
+from tests.system.test_road import invoice
+from tests.waiting import PATIENCE
 
 __all__ = ["api", "front", "in_process", "key", "tenant"]
 
@@ -151,3 +157,35 @@ async def test_terms_run_from_the_signature(db: Database, worker_db: Database) -
         (Clock.DEFERRED, TermState.URGENT): 1,
         (Clock.DEFERRED, TermState.OVER): 1,
     }
+
+
+async def test_deferred_sale_carries_its_legend_until_the_authority_accepts_it(dsn: str, tmp_path: Path) -> None:
+    async with (
+        running_stack(dsn, tmp_path) as stack,
+        httpx.AsyncClient(base_url=stack.simulator.management, trust_env=False, timeout=PATIENCE) as management,
+    ):
+        await authorise(stack.db, stack.tenant.tenant_id, datetime.now(UTC) - HOUR)
+        stuck = {"kind": "stuck", "operation": "result", "times": 0}
+        (await management.post("/faults", json=stuck)).raise_for_status()
+        track = (await stack.submit(invoice(1, IndicadorEnvioDiferido="1")))["taxLogId"]
+
+        async def is_received() -> bool:
+            facts = (await stack.client.get(f"/invoices/{track}")).json()["facts"]
+            return facts["receivedAt"] is not None
+
+        await until(is_received)
+        mode = (await stack.client.get("/contingency")).json()["mode"]
+        sheet = reading.text((await stack.client.get(f"/invoices/{track}/pdf")).content)
+        (await management.delete("/faults")).raise_for_status()
+        ended = await stack.until_final(track)
+        after = reading.text((await stack.client.get(f"/invoices/{track}/pdf")).content)
+        sent = (await stack.client.get(f"/invoices/{track}/xml")).json()["xml"]
+        journal = (await management.get("/journal")).json()["records"]
+
+    legend = "".join(LEGENDS["deferred"].split())
+    assert (mode, ended["status"]) == ("deferred", "Aceptado")
+    assert legend in "".join(sheet.split())
+    assert legend not in "".join(after.split())
+    assert "<IndicadorEnvioDiferido>1</IndicadorEnvioDiferido>" in sent
+    (taken,) = [one for one in journal if one["kind"] == "document" and one["effect"]]
+    assert taken["sha256"] == sha256(sent.encode()).hexdigest()

@@ -65,6 +65,7 @@ def test_the_term_for_sending_ends_72_hours_after_the_signature() -> None:
     assert Milestones(NOW, None, None, None).send_by == NOW + timedelta(hours=72)
     assert Milestones(NOW, NOW, None, None).send_by is None
     assert Milestones(None, None, None, None).send_by is None
+    assert Milestones(NOW, None, None, None, is_deferred=True).send_by == NOW + timedelta(hours=24)
 
 
 async def test_each_change_is_on_record_with_author_and_reason(db: Database) -> None:

@@ -35,6 +35,7 @@ _TEXT = re.compile(r"[^\x00]{2,80}", re.S)
 _AMOUNT = re.compile(r"[0-9]{1,16}(\.[0-9]{1,2})?")
 _ECF_TYPE = re.compile("|".join(f"E{code}" for code in EcfType))
 _APPROVAL = re.compile("|".join(ApprovalStatus))
+_FLAG = re.compile("true|false")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -97,6 +98,11 @@ def read_number(query: Mapping[str, str], name: str, *, default: int, minimum: i
     if not _NUMBER.fullmatch(text) or not minimum <= int(text) <= maximum:
         raise ApiError(400, number_between(name, minimum, maximum))
     return int(text)
+
+
+def read_flag(query: Mapping[str, str], name: str) -> bool:
+    """Read true or false; False where it is left out. Raises ApiError (400)."""
+    return _read_like(query, name, _FLAG, say("one-of", names="true, false")) == "true"
 
 
 def read_moment(query: Mapping[str, str], name: str, *, end_of_day: bool) -> datetime | None:

@@ -88,7 +88,7 @@ process.stdout.write(
     shared: [(await fe.share(verdicts.E31.taxLogId)).url, (await fe.revokeShare(verdicts.E31.taxLogId)).revoked],
     decided: [await refused(fe.approve(nobody)), await refused(fe.reject(nobody, 'no'))],
     received: await fe.received().next(),
-    usage: (await fe.usage({ days: 1 })).items,
+    usage: (await fe.usage({ days: 1, today: true })).items,
     billing: (await fe.billing()).emissionsAccepted,
     webhooks: [(await fe.webhooks()).items.length, (await fe.rotateWebhook()).secret !== webhook.secret],
     deliveries: [deliveries, test.id, (await fe.delivery(test.id)).event],

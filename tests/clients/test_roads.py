@@ -176,6 +176,7 @@ def _blocking(stack: Stack, began: datetime) -> None:
                 decide(nobody)
         assert list(fe.received()) == []
         assert of_days_before(began, fe.usage(days=1)["items"]) == []
+        assert fe.usage(today=True)["today"]["isComplete"]
         assert fe.billing()["emissionsAccepted"] == 0
 
         secret = fe.set_webhook({"url": "https://erp.example.com/hooks/fe"})["secret"]

@@ -108,6 +108,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("month-malformed", await api.get("/months/2026-13"))
     given("empty-month", await api.get("/months/2026-01/zip"))
     given("days-out-of-range", await api.get("/usage?days=0"))
+    given("today-is-no-flag", await api.get("/usage?today=1"))
     given("wait-out-of-range", await api.get(f"/invoices/{uuid4()}?wait=31"))
 
     # Documents.

@@ -395,6 +395,7 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("getMonthPurchases", await api.get("/months/2026-11/606"), "complete")
     like("getMonthVoided", await api.get("/months/2026-11/608"), "none")
     like("getUsage", await api.get("/usage"), "a-month")
+    like("getUsage", await api.get("/usage?today=true"), "with-today")
     like("getCurrentBill", await api.get("/billing/current-period"), "nothing-yet")
 
     shown = {

@@ -19,7 +19,7 @@ from fe.store.portal import inbox, receipt, receipts, standing
 from fe.store.portal.receipts import ReceiptFilter
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.roles import PORTAL
-from fe.store.records import submissions
+from fe.store.records import submissions, usage
 from fe.store.records.received import ApprovalStatus, ReceivedFilter
 from tests.store.grown import counting, make_grown
 
@@ -208,6 +208,17 @@ async def test_the_overview_counts_no_history(grown: str) -> None:
 
     assert scanned <= 3 * (standing.MAX_COUNTED + 100)  # a queue and a list of dead letters, cut off at MAX_COUNTED
     assert fetched <= 6 * standing.MAX_COUNTED + 500
+
+
+async def test_usage_of_today_reads_no_more_than_it_counts(grown: str) -> None:
+    async def of_a_month(conn: Conn, tenant: TenantId) -> list[usage.UsageSoFar]:
+        return await usage.so_far(conn, tenant, NOW - timedelta(days=30), at_most=200)
+
+    found, scanned, fetched = await rows_read(grown, of_a_month)
+
+    assert [each.is_complete for each in found] == [False] * len(found) != []
+    assert scanned == 0
+    assert fetched <= 4 * 201 + SLACK
 
 
 @pytest.mark.parametrize(

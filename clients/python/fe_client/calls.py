@@ -742,9 +742,12 @@ def classify_purchases(session: Session, rnc: str, expense: ExpenseRequest) -> P
     return session.call("PUT", f"/expenses/{_in_path(rnc)}", body=body)
 
 
-def usage(session: Session, *, days: int | None = None) -> Plan[UsageReport]:
-    """Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most)."""
-    return session.call("GET", "/usage", query={"days": days})
+def usage(session: Session, *, days: int | None = None, today: bool = False) -> Plan[UsageReport]:
+    """Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most).
+
+    With `today` the answer also has the emissions of today in Santo Domingo, until now.
+    """
+    return session.call("GET", "/usage", query={"days": days, "today": "true" if today else None})
 
 
 def billing(session: Session) -> Plan[BillingPeriod]:

@@ -5954,8 +5954,29 @@ UsageReport = TypedDict(
         "from": str,
         "to": str,
         "items": "list[UsageItem]",
+        "today": NotRequired["UsageToday"],
     },
 )
+
+
+class UsageToday(TypedDict):
+    """Today in Santo Domingo, from midnight until now; an environment without anything has no entry."""
+
+    date: str
+    isComplete: bool
+    """false beyond 20,000 receipts or verdicts: the counts are lower bounds then"""
+    items: "list[UsageTodayItem]"
+
+
+class UsageTodayItem(TypedDict):
+    """The running day in one environment."""
+
+    environment: "Environment"
+    emissionsSubmitted: int
+    emissionsAccepted: int
+    emissionsAcceptedConditional: int
+    emissionsRejected: int
+    emissionsPending: int
 
 
 class Validation(TypedDict):

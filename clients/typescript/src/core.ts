@@ -5247,6 +5247,25 @@ export type components = {
             /** Format: date */
             to: string;
             items: components["schemas"]["UsageItem"][];
+            /** @description only where the call had today=true */
+            today?: components["schemas"]["UsageToday"];
+        };
+        /** @description Today in Santo Domingo, from midnight until now; an environment without anything has no entry. */
+        UsageToday: {
+            /** Format: date */
+            date: string;
+            /** @description false beyond 20,000 receipts or verdicts: the counts are lower bounds then */
+            isComplete: boolean;
+            items: components["schemas"]["UsageTodayItem"][];
+        };
+        /** @description The running day in one environment. */
+        UsageTodayItem: {
+            environment: components["schemas"]["Environment"];
+            emissionsSubmitted: number;
+            emissionsAccepted: number;
+            emissionsAcceptedConditional: number;
+            emissionsRejected: number;
+            emissionsPending: number;
         };
         /** @description The problems of a document that was validated but not submitted. */
         Validation: {
@@ -5728,6 +5747,8 @@ export type Token = components['schemas']['Token'];
 export type TurnRequest = components['schemas']['TurnRequest'];
 export type UsageItem = components['schemas']['UsageItem'];
 export type UsageReport = components['schemas']['UsageReport'];
+export type UsageToday = components['schemas']['UsageToday'];
+export type UsageTodayItem = components['schemas']['UsageTodayItem'];
 export type Validation = components['schemas']['Validation'];
 export type VoidedAnswer = components['schemas']['VoidedAnswer'];
 export type VoidingAnswer = components['schemas']['VoidingAnswer'];

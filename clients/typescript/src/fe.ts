@@ -716,10 +716,14 @@ export class Fe {
     return this.session.call('PUT', `/expenses/${encodeURIComponent(rnc)}`, { body: expense, ...options });
   }
 
-  /** Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most). */
-  usage(options: CallOptions & { days?: number } = {}): Promise<UsageReport> {
-    known('usage', options, [...CALL, 'days']);
-    return this.session.call('GET', '/usage', { query: { days: options.days }, signal: options.signal });
+  /**
+   * Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most).
+   * With `today` the answer also has the emissions of today in Santo Domingo, until now.
+   */
+  usage(options: CallOptions & { days?: number; today?: boolean } = {}): Promise<UsageReport> {
+    known('usage', options, [...CALL, 'days', 'today']);
+    const query = { days: options.days, today: options.today ? 'true' : undefined };
+    return this.session.call('GET', '/usage', { query, signal: options.signal });
   }
 
   /** Read the running month's bill so far. */

@@ -485,6 +485,29 @@ class UsageItem(TypedDict):
     p95LatencyMs: int
 
 
+@closed
+class UsageTodayItem(TypedDict):
+    """The running day in one environment."""
+
+    environment: Environment
+    emissionsSubmitted: int
+    emissionsAccepted: int
+    emissionsAcceptedConditional: int
+    emissionsRejected: int
+    emissionsPending: int
+
+
+@closed
+class UsageToday(TypedDict):
+    """Today in Santo Domingo, from midnight until now; an environment without anything has no entry."""
+
+    date: Day
+    isComplete: Annotated[
+        bool, Field(description="false beyond 20,000 receipts or verdicts: the counts are lower bounds then")
+    ]
+    items: list[UsageTodayItem]
+
+
 # Apart, because the word is taken in Python.
 _From = TypedDict("_From", {"from": Day})
 
@@ -495,6 +518,7 @@ class UsageReport(_From):
 
     to: Day
     items: list[UsageItem]
+    today: NotRequired[Annotated[UsageToday, Field(description="only where the call had today=true")]]
 
 
 @closed

@@ -151,6 +151,9 @@ _TO_ONE = tuple(
 )
 _MONTH = Parameter("month", "such as 2026-11", {"type": "string", "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])$"}, "path")
 _DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX, DAYS_DEFAULT))
+_TODAY = Parameter(
+    "today", "true: also today in Santo Domingo, until now", {"type": "string", "enum": ["true", "false"]}
+)
 
 
 def every_route(
@@ -566,8 +569,8 @@ def every_route(
                 "Read daily usage",
                 _ACCOUNT,
                 {200: (response_models.USAGE_REPORT,)},
-                parameters=(_DAYS,),
-                errors=errors("bad-days"),
+                parameters=(_DAYS, _TODAY),
+                errors=errors("bad-days", "bad-today"),
             ),
         ),
         Route(

@@ -38,6 +38,22 @@ class UsageDay:
     p95_ms: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class UsageSoFar:
+    """Emissions of the running day in one environment."""
+
+    environment: Environment
+    submitted: int
+    accepted: int
+    conditional: int
+    rejected: int
+    pending: int
+    is_complete: bool
+
+
+#: Submissions, and verdicts, of the running day that are counted at most.
+COUNTED_OF_TODAY = 20_000
+
 # Always a row, so that it says until when the days are closed even where there are none.
 _FROM_SUMS = """
     SELECT mark.closed_until, found.day, found.environment, found.succeeded, found.failed, found.bytes_in,
@@ -145,6 +161,57 @@ async def days_at_hand(
     if many > at_most:
         return summed, open_from.date()
     return summed + await _uncounted(conn, tenant_id, open_from, until), None
+
+
+# One row more than is counted tells that there are more. The orders make it read an index, and no further than needed.
+_SO_FAR = """
+    WITH submitted AS (
+        SELECT s.environment, count(*) AS submitted,
+               count(*) FILTER (WHERE s.verdict_at IS NULL AND s.status <> 'error') AS pending
+          FROM (SELECT x.environment, x.verdict_at, x.status
+                  FROM submissions AS x
+                 WHERE x.tenant_id = %(tenant)s AND x.submission_id >= uuid_floor(%(from)s)
+                 ORDER BY x.submission_id
+                 LIMIT %(limit)s) AS s
+         GROUP BY 1
+    ), verdicts AS (
+        SELECT e.environment,
+               count(*) FILTER (WHERE s.status = 'Aceptado') AS accepted,
+               count(*) FILTER (WHERE s.status = 'Aceptado Condicional') AS conditional,
+               count(*) FILTER (WHERE s.status = 'Rechazado') AS rejected
+          FROM unnest(ARRAY['ecf', 'certecf', 'testecf']::environment[]) AS e (environment)
+         CROSS JOIN LATERAL (
+            SELECT x.status
+              FROM submissions AS x
+             WHERE x.tenant_id = %(tenant)s AND x.environment = e.environment AND x.verdict_at >= %(from)s
+             ORDER BY x.verdict_at
+             LIMIT %(limit)s) AS s
+         GROUP BY 1
+    ), counted AS (
+        SELECT environment, coalesce(submitted.submitted, 0) AS submitted, coalesce(verdicts.accepted, 0) AS accepted,
+               coalesce(verdicts.conditional, 0) AS conditional, coalesce(verdicts.rejected, 0) AS rejected,
+               coalesce(submitted.pending, 0) AS pending
+          FROM submitted
+          FULL JOIN verdicts USING (environment)
+    )
+    SELECT c.environment, c.submitted, c.accepted, c.conditional, c.rejected, c.pending,
+           sum(c.submitted) OVER () < %(limit)s
+           AND sum(c.accepted + c.conditional + c.rejected) OVER () < %(limit)s AS is_complete
+      FROM counted AS c
+     ORDER BY c.environment
+"""
+
+
+async def so_far(
+    conn: Conn, tenant_id: TenantId, since: datetime, *, at_most: int = COUNTED_OF_TODAY
+) -> list[UsageSoFar]:
+    """Count the emissions since a moment of today, by environment.
+
+    Beyond `at_most` submissions or verdicts the counts are lower bounds, and `is_complete` is False in every row.
+    """
+    cursor = conn.cursor(row_factory=record_row(UsageSoFar))
+    await cursor.execute(_SO_FAR, {"tenant": tenant_id, "from": since, "limit": at_most + 1})
+    return await cursor.fetchall()
 
 
 _MANY = """

@@ -1,7 +1,7 @@
 """The contract: interface.md#usage and #billing."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -11,13 +11,14 @@ import trio
 
 from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.ecf.dates import ZONE, local
 from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Status
 from fe.metering import aggregator
 from fe.metering.billing import Biller, close_month
 from fe.store.postgres.db import Conn, Database
-from fe.store.records import billing, charges, submissions
+from fe.store.records import billing, charges, submissions, usage
 from fe.store.records.submissions import NewSubmission
 from tests.factories.tenants import rows
 from tests.http import worker
@@ -149,6 +150,38 @@ async def test_requests_are_counted_and_survive_the_process(
     login = json.dumps(key.credentials, separators=(",", ":"))
     assert yesterday[3] == len(made.request.content) + len(login)
     assert int(str(yesterday[4])) > len(made.content)
+
+
+async def test_usage_with_today_counts_from_midnight_in_santo_domingo(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key
+) -> None:
+    front.clock.stop()
+    now = front.clock()
+    midnight = datetime.combine(local(now).date(), time.min, ZONE)
+    before, after = midnight - timedelta(minutes=1), midnight + (now - midnight) / 2
+    live = await make_key(db, key.tenant_id, Environment.ECF)
+    plan = (
+        (key, before, Status.ACCEPTED, before),  # yesterday's
+        (key, before, Status.REJECTED, after),  # only its verdict is of today
+        (key, after, Status.ACCEPTED, after),
+        (live, after, Status.CONDITIONAL, after),
+    )
+    for number, (whose, at, status, verdict_at) in enumerate(plan):
+        tax_log_id = await submitted(db, whose, at)
+        await worker.carry_through(db, tax_log_id, status, track_id=TrackId(f"t{number}"), at=verdict_at)
+    await submitted(db, key, after)
+
+    answer = (await api.get("/usage", params={"today": "true"})).json()
+
+    assert answer["today"]["date"] == midnight.date().isoformat()
+    assert answer["today"]["isComplete"] is True
+    assert [tuple(item.values()) for item in answer["today"]["items"]] == [
+        ("ecf", 1, 0, 1, 0, 0),
+        ("testecf", 2, 1, 0, 1, 1),
+    ]
+    assert "today" not in (await api.get("/usage", params={"today": "false"})).json()
+    few = await db.run_for(key.tenant_id, usage.so_far, midnight, at_most=2)
+    assert [each.is_complete for each in few] == [False, False]
 
 
 @clause("GET /usage", "| days")

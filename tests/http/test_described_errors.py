@@ -207,7 +207,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     of_paper = {"first": "B0200000001", "last": "B0200000500", "expiresOn": "2099-12-31"}
     await api.post("/paper-ranges", json={**of_paper, "first": "B0200000400", "last": "B0200000900"})
     given("paper-range-overlaps", await api.post("/paper-ranges", json=of_paper))
-    given("paper-range-bad", await api.post("/paper-ranges", json={**of_paper, "last": "B0100000500"}))
+    given("paper-range-bad", await api.post("/paper-ranges", json={**of_paper, "first": "B0200000900"}))
     given("no-paper-range", await api.delete(f"/paper-ranges/{uuid4()}"))
     given("no-paper-receipt", await api.get("/paper-receipts/B0200000001"))
     given("bad-mode", await api.post("/contingency", json={"mode": "deferred", "reason": "route"}))

@@ -355,6 +355,33 @@ async def test_a_submission_is_found_in_the_list_by_what_it_is_called(
     assert fetched <= most + 10  # planning looks at the ends of an index, and at rows there that are gone
 
 
+@pytest.mark.parametrize(
+    "period",
+    [
+        {"since": NOW - timedelta(days=4000), "until": NOW + timedelta(days=4000)},
+        {"issued_from": date(2000, 1, 1), "issued_to": date(2100, 1, 1)},
+    ],
+)
+async def test_a_list_with_a_filter_without_an_index_reads_no_more_rows_than_its_bound(
+    period: dict[str, Any], grown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "LOOK", 50)
+    page = partial(
+        history.page,
+        tenant_id=TenantId(1),
+        chosen=history.HistoryFilter(**period, total_to=Decimal(-1), text="none"),
+        limit=50,
+        offset=0,
+        totals=history.Totals(),
+        now=NOW + timedelta(days=1),
+    )
+    async with open_database(grown, role=FRONT) as db:
+        scanned, fetched = await rows_read(db, page)
+
+    assert scanned == 0
+    assert fetched <= 50 + 30  # planning looks at the ends of an index of each month
+
+
 async def test_a_look_up_by_id_and_by_track_id_reads_one_row_and_its_story(grown: str) -> None:
     async with open_database(grown, role=FRONT) as db:
         for key in (TrackId("track-40"), TrackId("no-such-track")):

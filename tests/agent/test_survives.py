@@ -15,6 +15,7 @@ import pytest
 import trio
 
 from tests.agent.shop import Shop, open_shop, sale
+from tests.printing import reading
 from tests.system.stack import Stack, running_stack
 from tests.waiting import PATIENCE
 
@@ -41,6 +42,10 @@ async def test_agent_in_every_trouble_issues_each_sale_once(dsn: str, tmp_path: 
         shown = await shop.fe("status", str(shop.folder))
         whole = next(one for one in shop.papers.values() if one["eNCF"].startswith("E31"))
         xml = (await shop.call("GET", f"/invoices/{whole['eNCF']}/xml")).content
+        sheets = {
+            e_ncf: reading.text((await shop.call("GET", f"/invoices/{e_ncf}/pdf")).content)
+            for e_ncf in random.Random(39).sample(sorted(one["eNCF"] for one in shop.papers.values()), 5)
+        }
         filed = await filed_by_the_authority(stack)
 
     assert "Caja 1" in shown
@@ -50,6 +55,8 @@ async def test_agent_in_every_trouble_issues_each_sale_once(dsn: str, tmp_path: 
     assert set(filed) == {one["eNCF"] for one in shop.papers.values()}
     for paper in shop.papers.values():
         assert filed[paper["eNCF"]]["document"]["security_code"] == paper["securityCode"]
+    for e_ncf, sheet in sheets.items():
+        assert filed[e_ncf]["document"]["security_code"] in sheet
     assert filed[whole["eNCF"]]["sha256"] == sha256(xml).hexdigest()
 
 

@@ -50,8 +50,10 @@ NAME_WORDS = Text(
     "un nombre tiene de 1 a 40 letras, dígitos, espacios o signos .,&'#()+-_, y empieza con letra o dígito",
 )
 _OVERLAP = Text(
-    "numbers of this range are in another sequence of the type: two sequences never share a number",
-    "hay números de este rango en otra secuencia del mismo tipo: dos secuencias nunca comparten un número",
+    "numbers of this range are in another sequence of the type: two sequences never share a number. Choose other "
+    "numbers, or lower the last number of that sequence first",
+    "hay números de este rango en otra secuencia del mismo tipo: dos secuencias nunca comparten un número. Elija otros "
+    "números, o baje antes el último número de esa secuencia",
 )
 _SPELLING = Text(
     "a sequence of the type has this name already, with other capitals: write it as it is there",

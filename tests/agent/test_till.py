@@ -168,7 +168,7 @@ async def paper_says_what_the_customer_may_take(shop: Shop, agent: Agent) -> Non
     shop.line.cut()
     cut, _ = agent.issue(body("cut"))
     await trio.to_thread.run_sync(agent.deliverer.round)
-    while_cut = said_on(agent, cut.e_ncf)
+    while_cut, flags_cut = said_on(agent, cut.e_ncf), agent.flags()
     shop.line.mend()
     await trio.to_thread.run_sync(agent.deliverer.lease)
     agent.deliverer.is_online = True
@@ -188,6 +188,7 @@ async def paper_says_what_the_customer_may_take(shop: Shop, agent: Agent) -> Non
             await trio.sleep(0.1)
     assert (while_cut, soon, while_down) == ({"contingency", "code"}, {"preview", "code"}, {"contingency", "code"})
     assert refusals.AUTHORITY_AWAY in flags
+    assert refusals.AWAY in flags_cut
     assert [said_on(agent, one) for one in (cut.e_ncf, down.e_ncf)] == [{"code"}, {"code"}]
 
 
@@ -196,7 +197,7 @@ async def an_exhausted_or_expired_range_is_refused_without_a_line(shop: Shop, ag
     other = shop.folder.with_name("other")
     for more in ("--range=E31=20000-20001", "--range=E32=5001-5001"):
         overlaps = await shop.fe("init", str(other), "--name=Caja 2", more, code=1)
-        assert "two sequences never share a number" in overlaps
+        assert "two sequences never share a number. Choose other numbers" in overlaps
     lease = agent.store.fact("lease")
     ranges = lease["sequences"]
     for change, ahead, message in (

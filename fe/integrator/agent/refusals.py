@@ -148,8 +148,10 @@ REJECTED = Text(
 )
 BAD_FILE = Text("{name} was not issued: {why}", "{name} no se emitió: {why}")
 AWAY = Text(
-    "the service cannot be reached: receipts are signed here and wait",
-    "sin comunicación con el servicio: se firma aquí",
+    "the service cannot be reached: receipts are signed here and carry the legend of contingency; hand them over, and "
+    "they are sent when the line is back",
+    "sin comunicación con el servicio: los comprobantes se firman aquí y llevan la leyenda de contingencia; "
+    "entréguelos, y se envían cuando vuelva la línea",
 )
 AUTHORITY_AWAY = Text(
     "the authority does not answer the service: receipts carry the legend of contingency; hand them over, and the "

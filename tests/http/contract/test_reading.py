@@ -714,6 +714,13 @@ async def test_the_list_is_filtered_by_what_receipts_say(api: httpx.AsyncClient,
         ({**period, "text": "ñandú"}, True),
         ({**period, "text": "0001"}, True),
         ({**period, "text": "%%"}, False),
+        ({**period, "text": "ñandú", "state": "queued"}, True),
+        ({**period, "text": "ñandú", "state": "Aceptado"}, False),
+        ({**period, "text": "ñandú", "state": "Rechazado"}, False),
+        ({**period, "text": "ñandú", "state": "dead_letter"}, False),
+        ({"from": "2026-11-01", "to": "2026-11-30", "text": "ñandú", "state": "dead_letter"}, False),
+        ({"from": "2026-11-01", "to": "2026-11-30", "text": "ñandú", "tipoEcf": "E31"}, True),
+        ({"from": "2026-11-01", "to": "2026-11-30", "text": "ñandú", "clientRequestId": "order-1"}, False),
     ):
         page = (await api.get("/invoices", params=query)).json()
         assert [item["taxLogId"] for item in page["items"]] == [tax_log_id] * is_found, query

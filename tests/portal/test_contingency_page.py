@@ -31,6 +31,9 @@ async def test_a_mode_is_set_with_its_reason_and_shown_on_every_page(
         elsewhere = await browser.get(f"/companies/{tenant}")
         await browser.get(here)
         await browser.send(here, {"mode": "normal", "reason": "the line is back"})
+        authorised = {"mode": "deferred", "reason": "route", "number": "A-1", "valid_until": "2090-12-31"}
+        deferred = await browser.send(here, authorised)
+        await browser.send(here, {"mode": "normal", "reason": "the route ends"})
         await db.run(circuits.open_circuit, "ecf", "ecf", "no answer", timedelta(seconds=3))
         away = await browser.get(f"/companies/{tenant}")
         record = await browser.get(here)
@@ -39,6 +42,7 @@ async def test_a_mode_is_set_with_its_reason_and_shown_on_every_page(
     assert (without_number.status_code, bad_date.status_code) == (400, 400)
     assert "no line at the branch" in offline.text
     assert "without connection” since" in elsewhere.text
+    assert "Receipts with IndicadorEnvioDiferido 1 carry the legend" in deferred.text
     assert "The DGII has not answered since" in away.text
     assert "/docs/en/authority" in away.text
     assert "/docs/en/authority" not in elsewhere.text
@@ -65,6 +69,7 @@ async def test_a_person_retires_an_agent_which_gets_no_more_leases(
 
     assert (first, await lease(1), await lease(2), await lease(0)) == (1, None, None, None)
     assert str(agent) in before.text
+    assert 'data-confirm="Retire it for good?' in before.text
     assert "The agent was retired" in after.text
     assert unknown.status_code == 404
     noted = await rows(db, "SELECT action FROM tenant_changes WHERE tenant_id = %(tenant)s", tenant=tenant)

@@ -40,8 +40,10 @@ _ABOUT: dict[Mode, Text] = {
         "e-CF dentro de los 30 días siguientes al fin de la contingencia. Dura a lo sumo 15 días.",
     ),
     Mode.DEFERRED: Text(
-        "You are authorised to send later than you issue: within 24 hours.",
-        "Usted está autorizado a enviar después de emitir: dentro de 24 horas.",
+        "You are authorised to send later than you issue: within 24 hours. Receipts with IndicadorEnvioDiferido 1 "
+        "carry the legend of deferred sending: hand them over. Others wait for their acceptance.",
+        "Usted está autorizado a enviar después de emitir: dentro de 24 horas. Los comprobantes con "
+        "IndicadorEnvioDiferido 1 llevan la leyenda de envío diferido: entréguelos. Los demás esperan su aceptación.",
     ),
 }
 _CHANGED = Text("The mode was changed.", "Se cambió el modo.")

@@ -125,14 +125,23 @@ class NoticeMailer:
             )
         except RelayRefused as refused:
             self._looked.add(who)
-            _log.warning("the relay refused a notice mail for good: check the owner's address", error=refused)
+            _log.warning(
+                "the relay refused a notice mail for good: check the owner's address",
+                tenant=owner.tenant_id,
+                person=str(owner.person_id),
+                error=refused,
+            )
             return False
         except NotTaken as error:
             release = partial(notice_mails.release, person_id=owner.person_id, day=day, before=found.before)
             await self._db.run_for(owner.tenant_id, release)
             if isinstance(error, RelayUnusable):
                 raise
-            _log.warning("the relay did not take a notice mail, it is sent again in ten minutes", error=error)
+            _log.warning(
+                "the relay did not take a notice mail, it is sent again in ten minutes",
+                tenant=owner.tenant_id,
+                error=error,
+            )
             return False
         self._looked.add(who)
         return True

@@ -78,8 +78,14 @@ _KEEP = """
             '[]')
 """
 _FIND = f"SELECT {_COLUMNS} FROM certification_tasks AS t WHERE t.tenant_id = %(tenant)s AND t.task_id = %(task)s"
-_NEWEST = f"""
-    SELECT {_COLUMNS} FROM certification_tasks AS t WHERE t.tenant_id = %(tenant)s ORDER BY t.asked_at DESC LIMIT 100
+# Without the files that were uploaded: only the worker reads them.
+_NEWEST = """
+    SELECT t.tenant_id, t.task_id, t.kind, t.asked_at, t.asked_by, t.name, NULL::bytea AS content, t.choices, t.done_at,
+           t.result, t.faults
+      FROM certification_tasks AS t
+     WHERE t.tenant_id = %(tenant)s
+     ORDER BY t.asked_at DESC
+     LIMIT 100
 """
 _TAKE = f"""
     UPDATE certification_tasks AS t
@@ -139,7 +145,7 @@ async def find(conn: Conn, tenant_id: TenantId, task_id: UUID) -> CertificationT
 
 
 async def newest(conn: Conn, tenant_id: TenantId) -> list[CertificationTask]:
-    """List the acts of a tenant, newest first."""
+    """List the acts of a tenant without their `content`, newest first."""
     cursor = conn.cursor(row_factory=record_row(CertificationTask))
     return await (await cursor.execute(_NEWEST, {"tenant": tenant_id}, binary=True)).fetchall()
 

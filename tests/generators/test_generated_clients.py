@@ -223,34 +223,16 @@ async def test_collection_run_by_a_fresh_company_answers_everywhere_and_changes_
     node_packages: Path, dsn: str, tmp_path: Path
 ) -> None:
     made = collection(description())
-    file, report = node_packages / "collection.json", tmp_path / "report.json"
-    file.write_text(json.dumps(made))
     async with running_stack(dsn, tmp_path / "data", authority_simulated=True) as stack:
         for ecf_type in EcfType:
             assert (await stack.client.delete(f"/ncf/{ecf_type.prefix}")).status_code == 200
         await stack.client.put("/webhooks", json={"url": "https://example.com/hook", "headers": {"X-Mine": "1"}})
         webhooks, sequences = await _settings(stack)
         _, key, secret = await _credentials(stack)
-        names = {"FE_URL": stack.base_url, "FE_API_KEY_ID": key, "FE_API_SECRET": secret}
-        ended = await trio.run_process(
-            [
-                "node_modules/.bin/newman",
-                *("run", str(file), "--reporters", "json", "--reporter-json-export", str(report)),
-                *(word for name, value in names.items() for word in ("--env-var", f"{name}={value}")),
-            ],
-            cwd=node_packages,
-            capture_stdout=True,
-            capture_stderr=True,
-            check=False,
-            env=_without_proxies(),
-        )
+        run_of = await _newman(stack, node_packages, made, key, secret)
         again = await stack.client.post("/login", json={"apiKeyId": key, "apiSecret": secret})
         after = await _settings(stack)
 
-    run_of = json.loads(report.read_text())["run"]
-    assert ended.returncode == 0, [
-        (failure["source"]["name"], failure["error"]["message"]) for failure in run_of["failures"]
-    ]
     assert again.status_code == 200  # the key is as good as before
     assert sequences == []
     assert after == (webhooks, [ecf_type.prefix for ecf_type in EcfType])
@@ -262,6 +244,47 @@ async def test_collection_run_by_a_fresh_company_answers_everywhere_and_changes_
     assert {name.partition("-")[0] for name in reading - sent} <= NOT_YET
     # Every request that was sent has its check, and none was sent twice.
     assert run_of["stats"]["requests"]["total"] == run_of["stats"]["assertions"]["total"] == len(sent)
+
+
+async def test_collection_run_with_a_key_of_production_issues_nothing(
+    node_packages: Path, dsn: str, tmp_path: Path
+) -> None:
+    made = collection(description())
+    async with running_stack(dsn, tmp_path / "data", environment=Environment.ECF, authority_simulated=True) as stack:
+        for ecf_type in EcfType:
+            assert (await stack.client.delete(f"/ncf/{ecf_type.prefix}")).status_code == 200
+        run_of = await _newman(stack, node_packages, made, *stack.key)
+        _, sequences = await _settings(stack)
+        listed = (await stack.client.get("/invoices")).json()
+
+    sent = {each["item"]["id"].partition("-")[0] for each in run_of["executions"] if "response" in each}
+    assert {"login", "validateInvoice", "listInvoices", "getUsage"} <= sent
+    assert sent.isdisjoint({"putSequence", "submitInvoice", "submitInvoiceBatch"})
+    assert sequences == []
+    assert listed["items"] == []
+
+
+async def _newman(stack: Stack, packages: Path, made: dict[str, Any], key: str, secret: str) -> Any:
+    """Run the collection to its end without a failure, and return newman's report."""
+    file, report = packages / "collection.json", packages / "report.json"
+    file.write_text(json.dumps(made))
+    names = {"FE_URL": stack.base_url, "FE_API_KEY_ID": key, "FE_API_SECRET": secret}
+    ended = await trio.run_process(
+        [
+            "node_modules/.bin/newman",
+            *("run", str(file), "--reporters", "json", "--reporter-json-export", str(report)),
+            *(word for name, value in names.items() for word in ("--env-var", f"{name}={value}")),
+        ],
+        cwd=packages,
+        capture_stdout=True,
+        capture_stderr=True,
+        check=False,
+        env=_without_proxies(),
+    )
+    run_of = json.loads(report.read_text())["run"]
+    failures = [(failure["source"]["name"], failure["error"]["message"]) for failure in run_of["failures"]]
+    assert ended.returncode == 0, failures
+    return run_of
 
 
 async def _settings(stack: Stack) -> tuple[Any, list[str]]:

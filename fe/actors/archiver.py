@@ -1,6 +1,9 @@
 """The archiver: puts the evidence of finished receipts into packages, one process at a time for all tenants."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
+from itertools import count
 
 import structlog
 import trio
@@ -22,8 +25,10 @@ _log = structlog.get_logger(__name__)
 _ROUND_SECONDS = 120.0
 #: A leader that is silent for this long loses the lead. It may then meet its successor: both make the same bytes.
 _LEAD = timedelta(minutes=3)
-#: Failures of the store in one round, after which the others wait for the next.
+#: Failures of the store or the time stamp authority in one task, after which the other chains wait for the next round.
 _PATIENCE = 3
+#: Fault of an error that no part of the archive knows.
+_UNEXPECTED = "unexpected"
 
 
 class Archiver:
@@ -52,6 +57,9 @@ class Archiver:
         self._stamper = stamper
         self._seconds = _ROUND_SECONDS * scale
         self._stopping = stopping
+        self._turns = count(1)
+        #: Turn at which a task failed for a chain.
+        self._failed_at: dict[tuple[str, PackageChain], int] = {}
 
     async def run(self) -> None:
         """Work until the service stops."""
@@ -65,68 +73,64 @@ class Archiver:
 
     async def round(self) -> None:
         """Archive and check everything that is due, while this process leads."""
-        failures = 0
         day = ArchiveDay.at(self._clock())
         if not await self._leads():
             return
-        for chain in await self._db.run(archive.due, day.until):
-            if failures >= _PATIENCE or not await self._drain(chain, day):
-                failures += 1
-            if failures >= _PATIENCE or self._stopping.is_set():
+        await self._each("archive", await self._db.run(archive.due, day.until), partial(self._drain, day))
+        if self._stamper is not None:
+            await self._each("stamp", await self._db.run(archive.chains_to_stamp), self._stamper.stamp)
+        await self._each("check", await self._db.run(archive.chains_to_check, day.until), self._check)
+
+    async def _each(
+        self, task: str, chains: list[PackageChain], work: Callable[[PackageChain], Awaitable[None]]
+    ) -> None:
+        """Work on chains, last on those that failed before, until the store or the authority has failed often.
+
+        A database that is away raises at the next chain, as the lead cannot be renewed.
+        """
+        failures = 0
+        for chain in sorted(chains, key=lambda one: self._failed_at.get((task, one), 0)):
+            if self._stopping.is_set() or failures >= _PATIENCE or not await self._leads():
                 return
-        await self._stamp()
-        for chain in await self._db.run(archive.chains_to_check, day.until):
+            try:
+                await work(chain)
+            except Exception as error:  # this chain's: the others go on
+                failures += isinstance(error, StorageError | StampFailed)
+                self._failed_at[task, chain] = next(self._turns)
+                fault = self._failed(task, chain, error)
+                if task == "archive":
+                    await self._db.run(archive.note_fault, chain, fault)
+            else:
+                self._failed_at.pop((task, chain), None)
+
+    async def _drain(self, day: ArchiveDay, chain: PackageChain) -> None:
+        """Store all packages of a chain."""
+        while package := await self._work.advance(chain, day):
+            self._metrics.archive_receipts.inc(package.receipts)
+            _log.info("package archived", tenant=chain.tenant_id, number=package.number, receipts=package.receipts)
             if self._stopping.is_set() or not await self._leads():
                 return
-            if not await self._check(chain):
-                failures += 1
-            if failures >= _PATIENCE:
-                return
 
-    async def _drain(self, chain: PackageChain, day: ArchiveDay) -> bool:
-        """Store all packages of a chain; False when the store failed."""
-        try:
-            while not self._stopping.is_set() and await self._leads():
-                package = await self._work.advance(chain, day)
-                if package is None:
-                    break
-                self._metrics.archive_receipts.inc(package.receipts)
-                _log.info("package archived", tenant=chain.tenant_id, number=package.number, receipts=package.receipts)
-        except StorageError as error:
-            self._failed(chain, error)
-            await self._db.run(archive.note_fault, chain, str(error))
-            return False
-        return True
-
-    async def _stamp(self) -> None:
-        """Stamp what is stored. Packages wait for a time stamp authority that is down, and nothing else does."""
-        if self._stamper is None:
-            return
-        try:
-            for chain in await self._db.run(archive.chains_to_stamp):
-                if self._stopping.is_set() or not await self._leads():
-                    return
-                await self._stamper.stamp(chain)
-        except StampFailed as error:
-            self._metrics.archive_failures.labels("time-stamp").inc()
-            _log.warning("an archive package was not time-stamped", error=error)
-        except StorageError as error:
-            self._metrics.archive_failures.labels(error.fault).inc()
-            _log.warning("the archive's store failed", fault=error.fault, error=error)
-
-    async def _check(self, chain: PackageChain) -> bool:
-        try:
-            missing, faults = await check(self._db, self._store, self._clock, chain)
-        except StorageError as error:
-            self._failed(chain, error)
-            return False
+    async def _check(self, chain: PackageChain) -> None:
+        missing, faults = await check(self._db, self._store, self._clock, chain)
         if missing or faults:
             _log.error("archive differs", tenant=chain.tenant_id, missing=missing, faults=faults[:3])
-        return True
 
-    def _failed(self, chain: PackageChain, error: StorageError) -> None:
-        self._metrics.archive_failures.labels(error.fault).inc()
-        _log.warning("the archive's store failed", tenant=chain.tenant_id, fault=error.fault, error=error)
+    def _failed(self, task: str, chain: PackageChain, error: Exception) -> str:
+        """Count and log a failure; return it in words that name no value of a row."""
+        tenant = chain.tenant_id
+        match error:
+            case StorageError():
+                fault, words = str(error.fault), str(error)
+                _log.warning("the archive's store failed", tenant=tenant, fault=fault, error=error)
+            case StampFailed():
+                fault, words = "time-stamp", str(error)
+                _log.warning("an archive package was not time-stamped", tenant=tenant, error=error)
+            case _:
+                fault, words = _UNEXPECTED, f"{_UNEXPECTED}: {type(error).__name__}"
+                _log.error("a chain of the archive failed", tenant=tenant, task=task, exc_info=error)
+        self._metrics.archive_failures.labels(fault).inc()
+        return words
 
     async def _leads(self) -> bool:
         return await self._db.run(metering.take_duty, "archive", self._holder, _LEAD)

@@ -37,8 +37,8 @@ MAIL_OUTCOMES = ("sent", "refused", "suppressed", "no_recipient", "put_off", "fa
 #: Kinds of documents delivered from taxpayer to taxpayer, and the results of a try.
 HANDED_ON = (("receipt", "approval"), ("delivered", "refused", "unlisted", "gave_up", "failed_try"))
 
-#: Why the archive's store failed (fe/objects/storage.py), or its time stamp authority.
-ARCHIVE_FAULTS = ("unavailable", "denied", "missing", "differs", "time-stamp")
+#: Why the archive's store failed (fe/objects/storage.py), or its time stamp authority, or a chain by itself.
+ARCHIVE_FAULTS = ("unavailable", "denied", "missing", "differs", "time-stamp", "unexpected")
 
 #: Statuses of requests that fail through the service.
 FAILURES = ("500", "503")

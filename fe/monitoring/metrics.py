@@ -317,7 +317,7 @@ class Metrics:
         self.archive_receipts = Counter("fe_archive_receipts_total", "Receipts in stored packages", registry=own)
         self.archive_failures = Counter(
             "fe_archive_failures_total",
-            "Failures of the archive's store, or of its time stamps",
+            "Failures of the archive's store, of its time stamps, or of a chain (unexpected)",
             ("fault",),
             registry=own,
         )

@@ -76,15 +76,23 @@ for point in points:
 """
 
 
-async def run_archiver(
+def archiver_of(
     db: Database, store: ObjectStore, now: datetime = MORNING, *, most: int = 100, stamps: str = ""
-) -> Metrics:
-    """One round, as the actor does it. `stamps`: address of a time stamp authority."""
+) -> tuple[Archiver, Metrics]:
+    """The actor. `stamps`: address of a time stamp authority."""
     metrics = Metrics()
     work = Archive(db, store, KEY, lambda: now, Chains(()), most=most)
     stamper = Stamper(db, store, Egress(CONFIGURED), stamps) if stamps else None
     stopping = trio.Event()
     archiver = Archiver(db, work, store, lambda: now, metrics, "test", stamper=stamper, scale=1.0, stopping=stopping)
+    return archiver, metrics
+
+
+async def run_archiver(
+    db: Database, store: ObjectStore, now: datetime = MORNING, *, most: int = 100, stamps: str = ""
+) -> Metrics:
+    """One round, as the actor does it."""
+    archiver, metrics = archiver_of(db, store, now, most=most, stamps=stamps)
     await archiver.round()
     return metrics
 
@@ -247,6 +255,50 @@ async def test_bucket_that_lies_is_found_out_and_tried_again(db: Database, worke
         await lie("other")
         _, found = await check(worker_db, store, lambda: MORNING + timedelta(days=1), chain_of(tenant), reads=True)
         assert found == [f"{package['location']}: it has another digest"]
+
+
+#: A planned package whose receipt is gone from the database.
+DAMAGED_CHAIN = """
+    WITH begun AS (INSERT INTO archive_chains (tenant_id, environment, planned_until, issued_until)
+                   VALUES (%(tenant)s, 'ecf', '2026-01-01Z', '2026-01-01Z')),
+         planned AS (INSERT INTO archive_packages (tenant_id, environment, number, day, planned_at, receipts, additions)
+                     VALUES (%(tenant)s, 'ecf', 1, '2026-01-01', '2026-01-01Z', 1, 0))
+    INSERT INTO archive_items (tenant_id, evidence_id, part, environment, number)
+    VALUES (%(tenant)s, gen_random_uuid(), 'issued', 'ecf', 1)
+    RETURNING evidence_id
+"""
+
+
+async def test_chain_with_an_unknown_error_does_not_stop_the_others(
+    db: Database, worker_db: Database, tmp_path: Path
+) -> None:
+    damaged, tenant = await make_tenant(db), await make_tenant(db)
+    await rows(db, DAMAGED_CHAIN, tenant=damaged)
+    await finished(db, tenant)
+    metrics = await run_archiver(worker_db, FolderStore(tmp_path))
+
+    assert len(await contents(db, tenant, tmp_path)) == 1
+    assert metrics.registry.get_sample_value("fe_archive_failures_total", {"fault": "unexpected"}) == 1
+    (package,) = await rows(db, "SELECT fault FROM archive_packages WHERE tenant_id = %(tenant)s", tenant=damaged)
+    assert package["fault"] == "unexpected: KeyError"
+
+
+async def test_chains_whose_store_always_fails_do_not_starve_the_others(
+    db: Database, worker_db: Database, tmp_path: Path
+) -> None:
+    tenants = [await make_tenant(db) for _ in range(5)]
+    for tenant in tenants:
+        await finished(db, tenant)
+    for tenant in tenants[:4]:
+        (tmp_path / str(tenant)).write_text("a file in the place of the folder")
+    archiver, metrics = archiver_of(worker_db, FolderStore(tmp_path))
+    for _ in range(2):
+        await archiver.round()
+
+    assert len(await contents(db, tenants[4], tmp_path)) == 1
+    checked = await worker_db.run(archive.last_check, tenants[4], Environment.ECF)
+    assert checked.checked_at == MORNING
+    assert metrics.registry.get_sample_value("fe_archive_failures_total", {"fault": "unavailable"}) == 6
 
 
 async def test_time_stamp_authority_that_is_down_stops_no_package_and_its_stamp_follows(

@@ -240,17 +240,19 @@ async def revoke_key(conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyI
 async def roll_key(
     conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyId, *, overlap: timedelta, pepper: bytes, pepper_id: str
 ) -> tuple[NewKey, ApiKey] | None:
-    """Make a key like an active one, which ends after `overlap`, or earlier if it would.
+    """Make a key like an active one, with the same end, and let that one end after `overlap`, or earlier if it would.
 
     Returns the new one and the old; None if the tenant has no such active key.
     """
+    every = await key_store.of_tenant(conn, tenant.tenant_id)
+    before = next((one for one in every if one.api_key_id == api_key_id), None)
     old = await key_store.end(conn, tenant.tenant_id, api_key_id, at=by.at + overlap, now=by.at)
-    if old is None:
+    if before is None or old is None:
         return None
-    like = {"scopes": old.scopes, "name": old.name, "pepper": pepper, "pepper_id": pepper_id}
-    made = await create_key(conn, by, tenant, old.environment, **like)
+    like = {"scopes": old.scopes, "name": old.name, "expires_at": before.expires_at}
+    made = await create_key(conn, by, tenant, old.environment, pepper=pepper, pepper_id=pepper_id, **like)
     after = show_key(old) | {"replacedBy": made.record.api_key_id}
-    await note(conn, tenant, by, "key rolled", api_key_id, None, after)
+    await note(conn, tenant, by, "key rolled", api_key_id, show_key(before), after)
     await conn.execute("SELECT pg_notify(%s, %s)", (keys.REVOKED_CHANNEL, api_key_id))
     return made, old
 

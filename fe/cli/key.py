@@ -139,7 +139,7 @@ def revoke(api_key_id: ApiKeyId, tenant_name: str, by_whom: str, as_json: bool) 
 @by_option
 @json_option
 def roll(api_key_id: ApiKeyId, tenant_name: str, overlap: int, by_whom: str, as_json: bool) -> None:
-    """Create a key like this one, show its secret this once, and let this one end after an overlap."""
+    """Create a key like this one, with its end, show the secret this once, and let this one end after an overlap."""
     settings = settings_with_database()
     pepper_id, pepper = next(iter(settings.peppers().items()))
 

@@ -131,8 +131,9 @@ def test_keys_under_an_older_pepper_are_listed_over_all_tenants(fe: Fe, tenant: 
 def test_a_rolled_key_works_on_until_its_end_beside_one_like_it(fe: Fe, tenant: str) -> None:
     old = fe(
         *("key", "create", "--tenant", tenant, "--environment", "ecf", "--name", "till", "--scope", "usage:read"),
-        "--json",
+        *("--expires", "2099-12-31", "--json"),
     ).json
+    assert old["expiresAt"] is not None
 
     made = fe("key", "roll", old["apiKeyId"], "--tenant", tenant, "--overlap", "2", "--json").json
 

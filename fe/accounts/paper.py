@@ -12,7 +12,7 @@ from fe.contingency import TERMS, Clock, Mode
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local
 from fe.ecf.ids import new_id
-from fe.ecf.paper import NoSuchPaper, PaperConflict, PaperRefused, ncf_of, read_ncf
+from fe.ecf.paper import IN_DOUBT, NoSuchPaper, PaperConflict, PaperRefused, ncf_of, read_ncf
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import Text
 from fe.lifecycle import FINAL
@@ -281,7 +281,7 @@ async def _placed(
 async def correct(
     conn: Conn, by: Author, tenant: Tenant, environment: Environment, asked: AskedPaper, examined: ExaminedPaper
 ) -> Entered:
-    """Write another content and date of a receipt whose e-CF was not issued, or was rejected. In a transaction.
+    """Write another content and date of a receipt whose e-CF was not issued, or not accepted. In a transaction.
 
     Raises PaperRefused, NoSuchPaper, PaperConflict.
     """
@@ -296,6 +296,8 @@ async def correct(
         # A try without a submission may be on its way to the database: its content is fixed.
         if tried is None or tried.status not in FINAL:
             raise PaperConflict(_ON_ITS_WAY.fill(ncf=asked.ncf))
+        if tried.is_in_doubt:
+            raise PaperConflict(IN_DOUBT.fill(e_ncf=tried.e_ncf))
     found = await _placed(conn, by, tenant, environment, asked, examined)
     await paper.correct(conn, tenant.tenant_id, found.new, at=by.at, by=by.by_whom)
     old = {"issuedOn": there.issued_on.isoformat(), "total": str(there.total)}

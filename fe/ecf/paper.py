@@ -15,6 +15,13 @@ _NO_NCF = Text(
     "{ncf} is not a number of series B such as B0100000001, of a type that has an e-CF ({types})",
     "{ncf} no es un número de la serie B como B0100000001, de un tipo que tenga e-CF ({types})",
 )
+#: Why a paper receipt gets no other e-CF for now.
+IN_DOUBT = Text(
+    "it is not known whether the DGII accepted {e_ncf}, so no other e-CF is issued. Look {e_ncf} up at the DGII: if it "
+    "is accepted, this receipt is replaced and nothing is to be done; if not, tell the operator of the service",
+    "no se sabe si la DGII aceptó {e_ncf}, así que no se emite otro e-CF. Consulte {e_ncf} en la DGII: si está "
+    "aceptado, este comprobante ya está reemplazado y no hay que hacer nada; si no, avise al operador del servicio",
+)
 
 
 class PaperRefused(LocalizedError):

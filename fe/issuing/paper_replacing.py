@@ -1,7 +1,7 @@
 """Issue the e-CF that replace paper receipts of series B, each at most once (docs/contingency.md).
 
 A try is stored with its clientRequestId before it is issued, so that whatever is repeated issues it once. The next try
-begins only when the submission of this one has ended without acceptance: two are never accepted.
+begins only when the submission of this one has certainly ended without acceptance: two are never accepted.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.document import NotADocument
+from fe.ecf.paper import IN_DOUBT
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import Text
@@ -47,9 +48,9 @@ class PaperState(StrEnum):
     """How far the replacement of a paper receipt is."""
 
     OPEN = "open"
-    #: Its e-CF has no result yet.
+    #: Its e-CF has no result yet, or ended without one.
     ISSUED = "issued"
-    #: The last e-CF was rejected or failed: another can be issued.
+    #: The last e-CF was rejected, or failed and was certainly not accepted: another can be issued.
     REJECTED = "rejected"
     REPLACED = "replaced"
 
@@ -60,7 +61,8 @@ def paper_state(record: PaperRecord, tried: TriedSubmission | None) -> PaperStat
         return PaperState.REPLACED
     if tried is None:
         return PaperState.OPEN
-    return PaperState.REJECTED if tried.status in (Status.REJECTED, Status.ERROR) else PaperState.ISSUED
+    is_over = tried.status in (Status.REJECTED, Status.ERROR) and not tried.is_in_doubt
+    return PaperState.REJECTED if is_over else PaperState.ISSUED
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class PaperReplacer:
                 if sum(one.is_new for one in done) >= AT_ONCE:
                     break
                 done.append(await self._issue(tenant_id, record, state, api_key_id, by, now, http_request))
-            elif ncfs is not None:
+            elif ncfs is not None or (of_it is not None and of_it.is_in_doubt):
                 done.append(_known(record, of_it))
         return done
 
@@ -194,7 +196,10 @@ async def _begin(
 def _known(record: PaperRecord, tried: TriedSubmission | None) -> Replaced:
     submission_id = record.replaced_by if tried is None else tried.submission_id
     e_ncf = record.e_ncf or (None if tried is None else tried.e_ncf)
-    return Replaced(record.ncf, paper_state(record, tried), False, submission_id, e_ncf)
+    problems = []
+    if tried is not None and tried.is_in_doubt and record.replaced_at is None:
+        problems.append(_problem("paper-in-doubt", IN_DOUBT.fill(e_ncf=e_ncf)))
+    return Replaced(record.ncf, paper_state(record, tried), False, submission_id, e_ncf, problems)
 
 
 def _problem(code: str, said: Text) -> Problem:

@@ -14,7 +14,7 @@ from psycopg.rows import scalar_row
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId
-from fe.lifecycle import Status
+from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import StoreError
 from fe.store.postgres.rows import record_row
@@ -97,6 +97,12 @@ class TriedSubmission:
     submission_id: SubmissionId
     status: Status
     e_ncf: str | None
+    number_fate: NumberFate
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether it ended without an answer of the authority, which may have accepted it."""
+        return self.status is Status.ERROR and self.number_fate is NumberFate.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,7 +486,7 @@ async def of_days(conn: Conn, tenant_id: TenantId, environment: Environment, fir
 # -- tries to replace --------------------------------------------------------------------------------------------------
 
 _TRIED = """
-    SELECT c.client_request_id AS request_id, s.submission_id, s.status, s.e_ncf
+    SELECT c.client_request_id AS request_id, s.submission_id, s.status, s.e_ncf, s.number_fate
       FROM client_requests AS c
       JOIN submissions AS s ON s.tenant_id = c.tenant_id AND s.submission_id = c.submission_id
      WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s AND c.client_request_id = ANY(%(requests)s)
@@ -499,7 +505,7 @@ async def tried(
     return {one.request_id: one for one in await cursor.fetchall()}
 
 
-# Only one whose e-CF was not accepted: else the next one breaks paper_replacements_one_live.
+# Only one whose e-CF was certainly not accepted: else the next one breaks paper_replacements_one_live.
 _FREE_TRY = """
     UPDATE paper_replacements AS x
        SET freed_at = %(at)s
@@ -508,6 +514,7 @@ _FREE_TRY = """
      WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s AND x.ncf = %(ncf)s AND x.attempt = %(attempt)s
        AND c.tenant_id = %(tenant)s AND c.environment = %(environment)s AND c.client_request_id = x.client_request_id
        AND s.tenant_id = %(tenant)s AND s.status IN ('Rechazado', 'error')
+       AND NOT (s.status = 'error' AND s.number_fate = 'unknown')
 """
 _BEGIN_TRY = """
     INSERT INTO paper_replacements (tenant_id, environment, ncf, attempt, client_request_id, begun_at, begun_by)

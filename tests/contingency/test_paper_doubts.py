@@ -1,0 +1,52 @@
+"""Paper receipts that may have an accepted e-CF that the service does not know of as theirs."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from fe.contingency import Mode
+from fe.ecf.dates import local
+from tests.contingency.test_paper import authorise, change, content, entered, replaced
+from tests.factories.tenants import rows
+from tests.system.stack import Stack, running_stack
+
+# As in tests/system/test_road.py.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+NCF = "B0100000007"
+
+
+async def with_range(stack: Stack) -> str:
+    """Record a range and declare a contingency; return today."""
+    today = local(datetime.now(UTC)).date()
+    ends = (today + timedelta(days=200)).isoformat()
+    made = await stack.client.post(
+        "/paper-ranges", json={"first": "B0100000001", "last": "B0100000050", "expiresOn": ends}
+    )
+    assert made.status_code == 200, made.text
+    await change(stack, Mode.CONTINGENCY, number="C-1", since=datetime.now(UTC) - timedelta(minutes=5))
+    return today.isoformat()
+
+
+async def test_paper_receipt_whose_ecf_ended_in_doubt_gets_no_other_one(dsn: str, tmp_path: Path) -> None:
+    async with running_stack(dsn, tmp_path) as stack:
+        day = await with_range(stack)
+        await entered(stack, {"ncf": NCF, "issuedOn": day, "payload": content("31")})
+        await authorise(stack, "31", first=1000)
+        (first,) = (await replaced(stack))["items"]
+        assert (await stack.until_final(first["taxLogId"]))["status"] == "Rechazado"
+        # As an operator's discard leaves one that went out and was never answered.
+        await rows(
+            stack.db, "UPDATE submissions SET status = 'error', number_fate = 'unknown', verdict_at = NULL RETURNING 1"
+        )
+
+        for body in ({}, {"ncfs": [NCF]}):
+            (item,) = (await replaced(stack, body))["items"]
+            assert (item["issued"], item["state"], item["taxLogId"]) == (False, "issued", first["taxLogId"])
+            assert first["eNCF"] in item["problems"][0]["message"]
+        corrected = await stack.client.put(f"/paper-receipts/{NCF}", json={"payload": content("31", 451)})
+        assert corrected.status_code == 409
+
+        await rows(stack.db, "UPDATE submissions SET number_fate = 'reusable' RETURNING 1")
+        (item,) = (await replaced(stack))["items"]
+        assert item["issued"]

@@ -15,8 +15,9 @@ from fe.ecf.dates import read_day, show_day
 from fe.ecf.document import Document, NotADocument, read_xml
 from fe.ecf.identity import E_NCF_FORM, e_ncf
 from fe.ecf.money import ZERO, number
+from fe.ecf.paper import is_ncf
 from fe.ecf.parse import Malformed, parse_xml
-from fe.ecf.reading import section, text
+from fe.ecf.reading import section, text, whole
 
 #: Debit and credit notes.
 NOTES = frozenset({EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE})
@@ -29,8 +30,6 @@ _NUMBER = re.compile(rb"\s*(" + E_NCF_FORM.encode() + rb")\s*<")
 _OF_ANOTHER = b"<RNCOtroContribuyente>"
 #: In XML and in JSON.
 _HANDED_IN = re.compile(rb'NCFModificado(?:>|"\s*:\s*")\s*(' + E_NCF_FORM.encode() + rb")")
-_ON_PAPER = re.compile(rb'NCFModificado(?:>|"\s*:\s*")\s*(B[0-9]{10})')
-_REPLACES = re.compile(rb'CodigoModificacion(?:>|"\s*:\s*"?)\s*0?4\b')
 _TOTAL = re.compile(rb"<MontoTotal>([0-9.]+)</MontoTotal>")
 
 
@@ -68,12 +67,13 @@ def number_left_open(original: bytes) -> str | None:
     return found[1].decode() if found is not None else None
 
 
-def paper_number_replaced(original: bytes) -> str | None:
-    """Return the number on paper that a document as it was handed in replaces (CodigoModificacion 4)."""
-    if b"NCFModificado" not in original or _OF_ANOTHER in original or _REPLACES.search(original) is None:
+def paper_number_replaced(document: Document) -> str | None:
+    """Return the number on paper of the same issuer that a document replaces (CodigoModificacion 4)."""
+    reference = section(document.content, "InformacionReferencia") if document.root is Root.ECF else {}
+    written = text(reference, "NCFModificado")
+    if written is None or not is_ncf(written) or whole(reference, "CodigoModificacion") != "4":
         return None
-    found = _ON_PAPER.search(original)
-    return None if found is None else found[1].decode()
+    return written if text(reference, "RNCOtroContribuyente") in (None, document.issuer_rnc) else None
 
 
 def total_in(signed: bytes) -> Decimal:

@@ -22,6 +22,7 @@ from fe.ecf.finished_xml import read_finished
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
+from fe.ecf.modified import paper_number_replaced
 from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Problem, Room
 from fe.ecf.receipt_facts import facts_before_signing
@@ -140,6 +141,7 @@ def admit(
         ),
         signed_with=signed_with,
         deferred_at=(signed_before(draft.format, document) or now) if is_deferred(document) else None,
+        replaces_ncf=paper_number_replaced(document),
     )
 
 

@@ -11,7 +11,6 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.document import NotADocument
-from fe.ecf.modified import paper_number_replaced
 from fe.ecf.problems import Problem
 from fe.ecf.taxes import Rates
 from fe.identifiers import TenantId
@@ -104,7 +103,7 @@ class Submitting:
         So is one that replaces a paper receipt that is entered here. Raises ForbiddenIssuer.
         """
         try:
-            ncf = paper_number_replaced(new.original)
+            ncf = new.replaces_ncf
             if ncf is not None and await self._db.run_for(
                 new.tenant_id, paper.is_entered, new.environment, ncf, new.client_request_id
             ):

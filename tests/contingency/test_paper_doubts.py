@@ -28,6 +28,28 @@ async def with_range(stack: Stack) -> str:
     return today.isoformat()
 
 
+async def test_ecf_of_an_entered_paper_receipt_is_refused_however_it_is_spelled(dsn: str, tmp_path: Path) -> None:
+    async with running_stack(dsn, tmp_path) as stack:
+        day = await with_range(stack)
+        await entered(stack, {"ncf": NCF, "issuedOn": day, "payload": content("31")})
+        refusals = []
+        for number, code in (
+            (NCF, "4"),
+            (NCF, "04"),
+            (f"&#66;{NCF[1:]}", "4"),
+            (f"<![CDATA[{NCF}]]>", "4"),
+            (NCF, "&#52;"),
+        ):
+            xml = (
+                "<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF></IdDoc></Encabezado>"
+                f"<InformacionReferencia><NCFModificado >{number}</NCFModificado>"
+                f"<CodigoModificacion>{code}</CodigoModificacion></InformacionReferencia></ECF>"
+            )
+            answer = await stack.client.post("/invoices", json={"format": "xml", "xml": xml})
+            refusals.append((answer.status_code, NCF in answer.text))
+        assert refusals == [(409, True)] * 5
+
+
 async def test_paper_receipt_whose_ecf_ended_in_doubt_gets_no_other_one(dsn: str, tmp_path: Path) -> None:
     async with running_stack(dsn, tmp_path) as stack:
         day = await with_range(stack)

@@ -65,6 +65,8 @@ class NewSubmission:
     signed_with: str | None = None
     #: When a document with IndicadorEnvioDiferido 1 is signed: it needs an authorisation. Not stored.
     deferred_at: datetime | None = None
+    #: The paper receipt that it replaces (CodigoModificacion 4). Not stored.
+    replaces_ncf: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,7 +325,9 @@ class Metrics:
             "fe_archive_unstored_seconds", "Age of the oldest package that is planned and not stored", own
         )
         self.archive_unchecked = _unread(
-            "fe_archive_unchecked_seconds", "Age of the oldest last check of a tenant's archive", own
+            "fe_archive_unchecked_seconds",
+            "Age of the oldest last check of a tenant's archive, or of one never checked",
+            own,
         )
         self.archive_missing = _unread(
             "fe_archive_missing_receipts", "Receipts that should be archived and are in no stored package", own

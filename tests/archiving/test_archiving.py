@@ -11,7 +11,7 @@ import zipfile
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -260,9 +260,9 @@ async def test_bucket_that_lies_is_found_out_and_tried_again(db: Database, worke
 #: A planned package whose receipt is gone from the database.
 DAMAGED_CHAIN = """
     WITH begun AS (INSERT INTO archive_chains (tenant_id, environment, planned_until, issued_until)
-                   VALUES (%(tenant)s, 'ecf', '2026-01-01Z', '2026-01-01Z')),
+                   VALUES (%(tenant)s, 'ecf', '2020-01-01Z', '2020-01-01Z')),
          planned AS (INSERT INTO archive_packages (tenant_id, environment, number, day, planned_at, receipts, additions)
-                     VALUES (%(tenant)s, 'ecf', 1, '2026-01-01', '2026-01-01Z', 1, 0))
+                     VALUES (%(tenant)s, 'ecf', 1, '2020-01-01', '2020-01-01Z', 1, 0))
     INSERT INTO archive_items (tenant_id, evidence_id, part, environment, number)
     VALUES (%(tenant)s, gen_random_uuid(), 'issued', 'ecf', 1)
     RETURNING evidence_id
@@ -281,6 +281,27 @@ async def test_chain_with_an_unknown_error_does_not_stop_the_others(
     assert metrics.registry.get_sample_value("fe_archive_failures_total", {"fault": "unexpected"}) == 1
     (package,) = await rows(db, "SELECT fault FROM archive_packages WHERE tenant_id = %(tenant)s", tenant=damaged)
     assert package["fault"] == "unexpected: KeyError"
+
+
+async def test_chain_that_was_never_checked_is_unchecked_since_its_first_package(
+    db: Database, worker_db: Database
+) -> None:
+    old, new = [await make_tenant(db) for _ in range(2)]
+    await rows(db, DAMAGED_CHAIN, tenant=old)  # planned years ago
+    await worker_db.run(archive.note_fault, chain_of(new), "unexpected: KeyError")
+    await worker_db.run(archive.note_check, chain_of(new), datetime.now(UTC), 0, [])
+
+    state = await worker_db.run(archive.state)
+    assert timedelta(seconds=state.unchecked_seconds) > timedelta(days=30)
+    await worker_db.run(archive.note_check, chain_of(old), datetime.now(UTC), 0, [])
+    state = await worker_db.run(archive.state)
+    assert timedelta(seconds=state.unchecked_seconds) < timedelta(days=30)
+
+
+async def test_chain_that_cannot_be_planned_is_begun_and_checked(db: Database, worker_db: Database) -> None:
+    tenant = await make_tenant(db)
+    await worker_db.run(archive.note_fault, chain_of(tenant), "unexpected: KeyError")
+    assert await worker_db.run(archive.chains_to_check, MORNING) == [chain_of(tenant)]
 
 
 async def test_chains_whose_store_always_fails_do_not_starve_the_others(

@@ -441,8 +441,10 @@ async def mark_stamped(conn: Conn, package: Package, at: datetime) -> None:
 
 
 async def note_fault(conn: Conn, chain: PackageChain, fault: str) -> None:
-    """Record why the open package of a chain could not be stored."""
-    await conn.execute(_FAULT, {"tenant": chain.tenant_id, "environment": chain.environment, "fault": fault})
+    """Record why the open package of a chain could not be stored; begin a chain that is not begun, so it is checked."""
+    values = {"tenant": chain.tenant_id, "environment": chain.environment, "fault": fault}
+    await conn.execute(_BEGIN, values)
+    await conn.execute(_FAULT, values)
 
 
 async def refuse(conn: Conn, package: Package, evidence_id: UUID, reason: str, *, is_addition: bool) -> None:
@@ -645,14 +647,16 @@ class ArchiveState:
     refused: int
 
 
+# A chain that was never checked counts from its first package.
 _STATE = """
     SELECT (SELECT coalesce(extract(EPOCH FROM now() - min(p.planned_at)), 0)::float8
               FROM archive_packages AS p WHERE p.stored_at IS NULL),
-           coalesce(extract(EPOCH FROM now() - min(c.checked_at)), 0)::float8,
+           coalesce(extract(EPOCH FROM now() - min(coalesce(c.checked_at, p.planned_at))), 0)::float8,
            coalesce(sum(c.missing), 0)::bigint,
            coalesce(sum(cardinality(c.faults)), 0)::bigint,
            (SELECT count(*) FROM archive_items AS i WHERE i.refused IS NOT NULL)
       FROM archive_chains AS c
+      LEFT JOIN archive_packages AS p ON p.tenant_id = c.tenant_id AND p.environment = c.environment AND p.number = 1
 """
 
 

@@ -128,7 +128,7 @@ class Milestones:
     received_at: datetime | None
     verdict_at: datetime | None
     delivered_at: datetime | None
-    #: Whether it was signed while deferred sending was in force.
+    #: Whether it was signed while deferred sending was authorised.
     is_deferred: bool = False
 
     @property

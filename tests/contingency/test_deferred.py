@@ -1,7 +1,7 @@
 """Deferred sending needs an authorisation, and its legend and term are its own."""
 
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from fe.lifecycle import Stage
 from fe.printing.labels import LEGENDS
 from fe.store.postgres.db import Database
 from fe.store.queue import circuits
-from fe.store.records import statistics
+from fe.store.records import modes, statistics, submissions
 from tests.contingency.test_modes import TEST, change
 from tests.factories.tenants import make_submission, make_tenant, rows
 from tests.http import worker
@@ -89,6 +89,21 @@ async def test_authorisation_is_read_once_and_holds_at_the_signature_alone(db: D
     assert None not in (*outside, elsewhere)
 
 
+async def test_authorisation_holds_to_the_end_of_its_last_day_in_santo_domingo(db: Database) -> None:
+    tenant = await make_tenant(db)
+    began = datetime(2026, 11, 20, 15, tzinfo=UTC)
+    await change(db, tenant, Mode.DEFERRED, at=began, number="A-1", valid_until=date(2026, 11, 22))
+    last = datetime(2026, 11, 23, 3, 59, 59, 999999, tzinfo=UTC)
+    moments = [began - HOUR, began, last, last + timedelta(microseconds=1)]
+
+    (period,) = await db.run(modes.listed, tenant, TEST)
+    stored = [await db.run(modes.deferral, tenant, TEST, at) for at in moments]
+
+    assert (
+        [one is not None for one in stored] == [period.authorises(at) for at in moments] == [False, True, True, False]
+    )
+
+
 @pytest.mark.usefixtures("in_process")
 async def test_papers_of_each_mode_have_their_legend(api: httpx.AsyncClient, db: Database, tenant: TenantId) -> None:
     now = datetime.now(UTC)
@@ -124,7 +139,7 @@ async def test_papers_of_each_mode_have_their_legend(api: httpx.AsyncClient, db:
 
 
 async def test_terms_run_from_the_signature(db: Database, worker_db: Database) -> None:
-    till, route, plain = [await make_tenant(db) for _ in range(3)]
+    till, route, plain, over = [await make_tenant(db) for _ in range(4)]
     now = datetime.now(UTC)
     await authorise(db, route, now - 30 * HOUR)
     await rows(
@@ -145,6 +160,8 @@ async def test_terms_run_from_the_signature(db: Database, worker_db: Database) -
     await make_submission(db, route, stage=Stage.SEND, environment=TEST, at=now - 20 * HOUR)
     await make_submission(db, route, stage=Stage.SEND, environment=TEST, at=now - 29 * HOUR)
     await make_submission(db, plain, stage=Stage.SEND, environment=TEST, at=now - 25 * HOUR)
+    await authorise(db, over, now - timedelta(days=20))
+    behind = await make_submission(db, over, stage=Stage.SEND, environment=TEST, at=now - 26 * HOUR)
 
     found = await worker_db.run(statistics.terms)
 
@@ -152,11 +169,15 @@ async def test_terms_run_from_the_signature(db: Database, worker_db: Database) -
     for _, clock, state, many in found:
         counts[clock, state] += many
     assert +counts == {
-        (Clock.SENDING, TermState.SOON): 1,
+        (Clock.SENDING, TermState.SOON): 2,
         (Clock.SENDING, TermState.URGENT): 1,
         (Clock.DEFERRED, TermState.URGENT): 1,
         (Clock.DEFERRED, TermState.OVER): 1,
     }
+    # The authorisation's last day was over when this one was signed.
+    shown = await db.run_for(over, submissions.find, behind)
+    assert shown is not None
+    assert not shown.is_deferred
 
 
 async def test_deferred_sale_carries_its_legend_until_the_authority_accepts_it(dsn: str, tmp_path: Path) -> None:

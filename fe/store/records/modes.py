@@ -33,7 +33,7 @@ class ModePeriod:
     end_reason: str | None = None
 
     def authorises(self, at: datetime) -> bool:
-        """Return whether it authorises deferred sending of a document that is signed at `at`."""
+        """Return whether it authorises deferred sending of a document that is signed at `at`, as AUTHORISES does."""
         return (
             self.mode is Mode.DEFERRED
             and self.began_at <= at
@@ -76,28 +76,28 @@ async def current(conn: Conn, tenant_id: TenantId, environment: Environment) -> 
     return await cursor.fetchone()
 
 
-#: A column of a query of submissions, `s`: signed while deferred sending was in force, and without an answer.
-IS_DEFERRED = """s.first_answer_at IS NULL
+#: Whether a period `p` authorises deferred sending of what `s` signs; `ModePeriod.authorises` says the same.
+AUTHORISES = """p.mode = 'deferred' AND p.began_at <= s.signed_at AND coalesce(p.ended_at, 'infinity') > s.signed_at
+           AND coalesce(p.valid_until, 'infinity') >= (s.signed_at AT TIME ZONE interval '-04:00')::date"""
+#: A column of a query of submissions, `s`: signed while deferred sending was authorised, and without an answer.
+IS_DEFERRED = f"""s.first_answer_at IS NULL
            AND EXISTS (SELECT 1
                          FROM mode_periods AS p
-                        WHERE p.tenant_id = %(tenant)s AND p.environment = s.environment AND p.mode = 'deferred'
-                          AND p.began_at <= s.signed_at
-                          AND coalesce(p.ended_at, 'infinity') > s.signed_at) AS is_deferred"""
+                        WHERE p.tenant_id = %(tenant)s AND p.environment = s.environment
+                          AND {AUTHORISES}) AS is_deferred"""
 
 _DEFERRAL = f"""
     SELECT {_COLUMNS}
       FROM mode_periods AS p
-     WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND p.mode = 'deferred'
-       AND p.began_at <= %(at)s AND coalesce(p.ended_at, 'infinity') > %(at)s AND p.valid_until >= %(day)s
+     CROSS JOIN (SELECT %(at)s::timestamptz AS signed_at) AS s
+     WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND {AUTHORISES}
 """
 
 
 async def deferral(conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> ModePeriod | None:
     """Return the period that authorises deferred sending of a document signed at `at`."""
     cursor = conn.cursor(row_factory=record_row(ModePeriod))
-    await cursor.execute(
-        _DEFERRAL, {"tenant": tenant_id, "environment": environment, "at": at, "day": local(at).date()}
-    )
+    await cursor.execute(_DEFERRAL, {"tenant": tenant_id, "environment": environment, "at": at})
     return await cursor.fetchone()
 
 

@@ -10,6 +10,7 @@ from psycopg.rows import class_row
 from fe.contingency import ALARMS, TERMS, Clock, TermState
 from fe.store.postgres.db import Conn
 from fe.store.records.certificates import HAS_NO_RENEWAL
+from fe.store.records.modes import AUTHORISES
 
 _DEAD_LETTERS = """
     SELECT d.stage, d.environment, count(*)::int, greatest(extract(EPOCH FROM now() - min(d.died_at)), 0)::float8
@@ -385,7 +386,7 @@ _UNSENT = f"""
      WHERE u.subject < uuid_floor(now() - %(soon)s::interval) AND NOT {_APART}
      GROUP BY u.environment
 """
-# Agents sign before they hand over. Documents signed in a period of deferred sending have its term.
+# Agents sign before they hand over. Documents for which deferred sending is authorised have its term.
 _UNSENT_APART = f"""
     SELECT s.environment,
            count(*) FILTER (WHERE s.signed_at > now() - %(urgent)s::interval)::int,
@@ -397,8 +398,8 @@ _UNSENT_APART = f"""
      WHERE s.signed_at <= now() - %(soon)s::interval AND {_APART}
        AND EXISTS (SELECT 1
                      FROM mode_periods AS p
-                    WHERE p.tenant_id = s.tenant_id AND p.environment = s.environment AND p.mode = 'deferred'
-                      AND p.began_at <= s.signed_at AND coalesce(p.ended_at, 'infinity') > s.signed_at) = %(deferred)s
+                    WHERE p.tenant_id = s.tenant_id AND p.environment = s.environment
+                      AND {AUTHORISES}) = %(deferred)s
      GROUP BY s.environment
 """
 _CONTINGENCIES = """

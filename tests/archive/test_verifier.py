@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -178,10 +179,10 @@ def test_each_way_to_deceive_is_named() -> None:
     other = sign(ecf("E310000000099", "1000000.00"))
     assert codes(judge(zipped(signed_again({**files, signed: other})))) == {FaultCode.DOCUMENT, FaultCode.TIMELINE}
     by_expired = sign(ecf("E310000000001"), expired)
-    assert codes(judge(zipped(signed_again({**files, signed: by_expired})))) == {
-        FaultCode.CERTIFICATE,
-        FaultCode.TIMELINE,
-    }
+    report = judge(zipped(signed_again({**files, signed: by_expired})))
+    assert codes(report) == {FaultCode.CERTIFICATE, FaultCode.TIMELINE}
+    (told,) = (fault.what for fault in report.faults if fault.code is FaultCode.CERTIFICATE)
+    assert re.search(r"to 2025-01-01 00:00:00\+00:00, signed [0-9-]+ [0-9:]+-04:00\Z", told), told
     late = stamping.token(first()[1].digest, at=stamping.AT.replace(year=2025))
     assert codes(judge(first()[0], token=late)) == {FaultCode.TIME_STAMP}
     assert codes(judge(first()[0], token=stamping.token(bytes(32)))) == {FaultCode.TIME_STAMP}

@@ -119,7 +119,9 @@ def _stamps_time(raw: "bytes | None") -> bool:
 def faults_of_chain(signer: Certificate, chain: Sequence[Certificate], at: datetime) -> "str | None":
     """Say why a signer's certificate, or one above it, did not hold at a time; None if all did."""
     if not signer.is_valid_at(at):
-        return f"valid {signer.not_before:%Y-%m-%d} to {signer.not_after:%Y-%m-%d}, signed {at:%Y-%m-%d}"
+        # Each with its offset from UTC: certificates are in UTC, documents in the time of Santo Domingo.
+        start, end, signed = (one.isoformat(" ", "seconds") for one in (signer.not_before, signer.not_after, at))
+        return f"valid {start} to {end}, signed {signed}"
     below = signer
     for one in chain:
         if not one.issued(below):

@@ -63,33 +63,21 @@ class FolderStore:
 
     def _write(self, name: str, source: Path, *, replaces: bool) -> bool:
         target = self._path(name)
-        draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         try:
+            top = self._folder
+            while not top.exists():
+                top = top.parent
             target.parent.mkdir(parents=True, exist_ok=True)
-            if not replaces and target.exists():
-                return False
-            try:
-                with source.open("rb") as read, draft.open("xb") as written:
-                    while chunk := read.read(CHUNK):
-                        written.write(chunk)
-                    written.flush()
-                    os.fsync(written.fileno())
-                if replaces:
-                    draft.replace(target)
-                else:
-                    os.link(draft, target)
-            finally:
-                draft.unlink(missing_ok=True)
-            folder = os.open(target.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-        except FileExistsError:
-            return False
+            is_new = _place(source, target, replaces=replaces)
+            # Also where nothing is new: the process that made the file or its folders may have ended before this.
+            folder = target.parent
+            _sync(folder)
+            while folder != top:
+                folder = folder.parent
+                _sync(folder)
         except OSError as error:
             raise _of_file(error) from error
-        return True
+        return is_new
 
     def stream(self, name: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Read the file."""
@@ -129,6 +117,36 @@ class FolderStore:
         if not parts or name.startswith("/") or ".." in parts:
             raise ValueError(f"{name!r} is no name of an object")
         return self._folder.joinpath(*parts)
+
+
+def _place(source: Path, target: Path, *, replaces: bool) -> bool:
+    """Write a file beside its target and bring it there; False when the name is taken."""
+    if not replaces and target.exists():
+        return False
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with source.open("rb") as read, draft.open("xb") as written:
+            while chunk := read.read(CHUNK):
+                written.write(chunk)
+            written.flush()
+            os.fsync(written.fileno())
+        if replaces:
+            draft.replace(target)
+        else:
+            os.link(draft, target)
+    except FileExistsError:
+        return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _sync(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _of_file(error: OSError) -> StorageError:

@@ -16,7 +16,7 @@ from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import SequenceId, TenantId
 from fe.store.postgres.db import Conn
-from fe.store.records import sequences, tenants
+from fe.store.records import sequences, tenants, voidings
 from fe.store.records.sequences import Change, Sequence, Unchanged
 
 LARGEST = 9_999_999_999
@@ -72,6 +72,12 @@ _AGENT_IS_NAMED = Text(
 _RESTS = Text(
     "isActive: the service draws no number of an agent's sequence; leave it out, or send false",
     "isActive: el servicio no asigna números de la secuencia de un agente; omítalo o envíe false",
+)
+_HAS_VOID = Text(
+    "numbers of this range are void, or their voiding is under way: {first} to {last}. A till would sign with them: "
+    "give it a range without them",
+    "hay números de este rango anulados o en anulación: {first} a {last}. Una caja firmaría con ellos: "
+    "dele un rango sin ellos",
 )
 _REFUSED = {"spelling": _SPELLING, "agent": _RESTS}
 _DEFAULT_TAKES_ALL = Text(
@@ -204,6 +210,24 @@ async def require_agent(
     found = await sequences.locked(conn, tenant_id, environment, key)
     if found is not None and found.agent_id not in (None, agent_id):
         raise BadSequence(_OF_AN_AGENT.fill(agent=found.agent_id))
+
+
+async def wait_for_voidings(conn: Conn, tenant_id: TenantId, environment: Environment, key: str) -> None:
+    """Wait for voidings of a type that are being requested. Call it before an agent's sequence is touched."""
+    check_key(key)
+    await voidings.wait_for_requests(conn, tenant_id, environment, key[:3])
+
+
+async def require_none_void(conn: Conn, made: Sequence) -> None:
+    """Raise BadSequence if an agent would sign with void numbers: it does not ask the service for each."""
+    if made.agent_id is None:
+        return
+    found = await voidings.within(
+        conn, made.tenant_id, made.environment, made.prefix, made.current_number, made.max_number
+    )
+    if found:
+        first, last = (f"{made.prefix}{number:010d}" for number in (found[0].first_number, found[0].last_number))
+        raise BadSequence(_HAS_VOID.fill(first=first, last=last))
 
 
 async def reserve(

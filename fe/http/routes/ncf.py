@@ -209,6 +209,8 @@ class Ncf:
 
         async def put(conn: Conn, tenant_id: TenantId) -> Sequence:
             key = sequence_key(new.prefix, new.name)
+            if new.agentId is not None:
+                await account_sequences.wait_for_voidings(conn, tenant_id, caller.environment, key)
             made = await account_sequences.put(
                 conn,
                 tenant_id,
@@ -223,6 +225,7 @@ class Ncf:
             )
             if new.agentId is not None:
                 made = await account_sequences.reserve(conn, tenant_id, caller.environment, key, new.agent_id, now=now)
+                await account_sequences.require_none_void(conn, made)
             return await _assigned(conn, made, new, now)
 
         try:
@@ -240,10 +243,12 @@ class Ncf:
 
         async def change(conn: Conn, tenant_id: TenantId) -> Sequence:
             if "agentId" in changed.model_fields_set:
+                await account_sequences.wait_for_voidings(conn, tenant_id, caller.environment, key)
                 await account_sequences.reserve(conn, tenant_id, caller.environment, key, changed.agent_id, now=now)
             made = await account_sequences.change(
                 conn, tenant_id, caller.environment, key, changed.as_change(), now=now, agent_id=changed.agent_id
             )
+            await account_sequences.require_none_void(conn, made)
             return await _assigned(conn, made, changed, now)
 
         try:

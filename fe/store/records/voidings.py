@@ -148,6 +148,11 @@ _MOVE_ON = """
 """
 
 
+async def wait_for_requests(conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str) -> None:
+    """Wait for requests of a type that are being stored, and keep others out until the transaction ends."""
+    await conn.execute(_LOCK, {"tenant": tenant_id, "environment": environment, "prefixes": [prefix]})
+
+
 async def request(conn: Conn, tenant_id: TenantId, new: NewVoiding, at: datetime) -> UUID:
     """Store a request and take its numbers out of use; return its id, or that of the same clientRequestId.
 

@@ -11,6 +11,9 @@ from fe.store.records import voidings
 from tests.factories.tenants import rows
 from tests.http.front import invoice_payload, structured
 
+#: A till.
+AGENT = "0196f2f0-0000-7000-8000-000000000001"
+
 
 async def settle(db: Database, tenant: TenantId, voiding: str, at: datetime, *left_out: str) -> None:
     """Have it void, as the voider or an operator would."""
@@ -75,7 +78,7 @@ async def test_numbers_of_an_agent_are_not_voided_and_a_repeat_gets_the_first_an
     await api.post("/ncf", json=till)
     body = {"ranges": [{"first": "E310000000018"}], "reason": 8, "clientRequestId": "one"}
     first = await api.post("/voidings", json=body)
-    given = await api.post("/ncf", json={**till, "agentId": "0196f2f0-0000-7000-8000-000000000001"})
+    given = await api.post("/ncf", json={**till, "maxSequence": 17, "agentId": AGENT})
 
     again = await api.post("/voidings", json=body)
     new = await api.post("/voidings", json={"ranges": [{"first": "E310000000001"}], "reason": 8})
@@ -84,6 +87,28 @@ async def test_numbers_of_an_agent_are_not_voided_and_a_repeat_gets_the_first_an
     assert again.json() == first.json()
     assert "those of a till" in new.json()["message"]
     assert len((await api.get("/voidings")).json()["items"]) == 1
+
+
+async def test_agent_gets_no_range_with_voided_numbers(api: httpx.AsyncClient) -> None:
+    till = {"prefix": "E31", "name": "Caja 1", "minSequence": 1, "maxSequence": 20}
+    await api.post("/ncf", json=till)
+    asked = {"ranges": [{"first": "E310000000017", "last": "E310000000018"}], "reason": 8}
+    assert (await api.post("/voidings", json=asked)).status_code == 202
+
+    made = await api.post("/ncf", json={**till, "agentId": AGENT})
+    changed = await api.patch("/ncf/E31?name=Caja%201", json={"agentId": AGENT})
+    below = await api.patch("/ncf/E31?name=Caja%201", json={"agentId": AGENT, "maxSequence": 16})
+    wider = await api.patch("/ncf/E31?name=Caja%201", json={"agentId": AGENT, "maxSequence": 17})
+    behind = await api.patch(
+        "/ncf/E31?name=Caja%201", json={"agentId": AGENT, "maxSequence": 30, "currentSequence": 19}
+    )
+    back = await api.patch("/ncf/E31?name=Caja%201", json={"agentId": AGENT, "currentSequence": 18})
+    listed = (await api.get("/ncf")).json()["items"]
+
+    answers = (made, changed, below, wider, behind, back)
+    assert [one.status_code for one in answers] == [400, 400, 200, 400, 200, 400]
+    assert "E310000000017 to E310000000018" in made.json()["message"]
+    assert [(one["maxSequence"], one["currentSequence"]) for one in listed] == [("30", "19")]
 
 
 async def test_bad_ranges_are_refused(api: httpx.AsyncClient) -> None:

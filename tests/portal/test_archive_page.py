@@ -44,6 +44,9 @@ async def test_archive_page_lists_and_sends_packages_and_an_owner_takes_everythi
         await browser.get(here)
         everything = await browser.send(f"{here}/everything")
         again = await browser.get(here)
+        (first,) = (name for name in store.sizes(f"{tenant}/ecf/") if "-000001-" in name and name.endswith(".zip"))
+        (tmp_path / first).unlink()
+        away = await browser.client.get(f"{here}/1.zip")
     reader = await portal.person(tenant, PortalRole.MEMBER, email="eva@example.do", language="es")
     async with portal.browser(reader, language="es") as browser:
         theirs = await browser.get(here)
@@ -55,6 +58,8 @@ async def test_archive_page_lists_and_sends_packages_and_an_owner_takes_everythi
     assert f"{here}/2.zip" not in older.text
     assert package.headers["content-disposition"].endswith(f'fe-archive-ecf-{tenant}-000001.zip"')
     assert absent == [404, 404]
+    assert away.status_code == 503
+    assert portal.portal.metrics.registry.get_sample_value("fe_archive_failures_total", {"fault": "missing"}) == 1
     assert verifier.content == build_verifier()
     with zipfile.ZipFile(io.BytesIO(everything.content)) as opened:
         assert opened.testzip() is None

@@ -1,9 +1,11 @@
 """A tenant's archive over HTTP: the list of its packages, and each as a file."""
 
 import re
+from collections.abc import AsyncGenerator
 
 from fe.archive.package import package_name
 from fe.archiving.packing import stamp_location
+from fe.archiving.sending import begin_sending
 from fe.http.archives import archive_limit
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
@@ -16,7 +18,6 @@ from fe.http.routes.types import About, Parameter, Route, whole
 from fe.identifiers import TenantId
 from fe.limits import ConcurrencyLimit
 from fe.monitoring.metrics import Metrics
-from fe.objects.reading import begin_stream
 from fe.objects.storage import ObjectStore, StorageError
 from fe.store.postgres.db import Database
 from fe.store.records import archive
@@ -38,6 +39,7 @@ class ArchiveHandlers:
         self._db = db
         self._lists = lists
         self._store = store
+        self._metrics = metrics
         self._downloads = archive_limit(metrics)
 
     async def listed(self, call: Call) -> ApiReply:
@@ -55,15 +57,11 @@ class ArchiveHandlers:
     async def package(self, call: Call) -> ApiReply:
         """Send a package, or the rest of one from a byte on."""
         caller, found = call.identity, await self._found(call)
-        store = self._readable()
         assert found.location is not None
         assert found.bytes is not None
         start, end = _range(call.headers.get("range"), found.bytes)
         call.until_sent.enter_context(self._downloads.held(caller.tenant_id))
-        try:
-            content = await begin_stream(store, found.location, start, end)
-        except StorageError:
-            raise ApiError(503, say("archive-away")) from None
+        content = await self._begin(caller.tenant_id, found.location, start, end)
         name = package_name(caller.tenant_id, caller.environment, found.number)
         headers = [
             ("Content-Type", "application/zip"),
@@ -80,10 +78,7 @@ class ArchiveHandlers:
         found = await self._found(call)
         if found.stamped_at is None or found.location is None:
             raise ApiError(404, say("no-time-stamp"))
-        try:
-            content = await begin_stream(self._readable(), stamp_location(found.location))
-        except StorageError:
-            raise ApiError(503, say("archive-away")) from None
+        content = await self._begin(call.identity.tenant_id, stamp_location(found.location))
         return ApiReply(200, b"", (("Content-Type", _STAMP),), content)
 
     async def _found(self, call: Call) -> Package:
@@ -95,10 +90,15 @@ class ArchiveHandlers:
             raise ApiError(404, say("no-package"))
         return found
 
-    def _readable(self) -> ObjectStore:
+    async def _begin(
+        self, tenant_id: TenantId, name: str, start: int = 0, end: int | None = None
+    ) -> AsyncGenerator[bytes, None]:
         if self._store is None:
             raise ApiError(503, say("archive-away"))
-        return self._store
+        try:
+            return await begin_sending(self._store, self._metrics, tenant_id, name, start, end)
+        except StorageError:
+            raise ApiError(503, say("archive-away")) from None
 
 
 def _range(asked: str | None, size: int) -> tuple[int, int]:

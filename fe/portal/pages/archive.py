@@ -13,9 +13,9 @@ from fe.archive.package import package_name
 from fe.archive.program import FILE_NAME, build_verifier
 from fe.archiving.export import WholeArchive
 from fe.archiving.packing import stamp_location
+from fe.archiving.sending import begin_sending
 from fe.archiving.zip_stream import zip_stream
 from fe.ecf.texts import Text
-from fe.objects.reading import begin_stream
 from fe.objects.storage import ObjectStore, StorageError
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Refused, Reply, not_found
@@ -67,7 +67,7 @@ async def download(visit: Visit) -> Reply:
     name = package_name(visit.tenant_id, visit.environment, package.number)
     assert package.location is not None
     visit.until_sent.enter_context(visit.portal.archives.held(visit.tenant_id))
-    return visit.streamed(name, "application/zip", await _begin(store, package.location))
+    return visit.streamed(name, "application/zip", await _begin(visit, store, package.location))
 
 
 async def time_stamp(visit: Visit) -> Reply:
@@ -76,7 +76,9 @@ async def time_stamp(visit: Visit) -> Reply:
     if package.stamped_at is None or package.location is None:
         raise not_found()
     name = package_name(visit.tenant_id, visit.environment, package.number).replace(".zip", ".tst")
-    return visit.streamed(name, "application/octet-stream", await _begin(store, stamp_location(package.location)))
+    return visit.streamed(
+        name, "application/octet-stream", await _begin(visit, store, stamp_location(package.location))
+    )
 
 
 async def _package(visit: Visit) -> tuple[Package, ObjectStore]:
@@ -92,9 +94,9 @@ def _store(visit: Visit) -> ObjectStore:
     return visit.portal.archive
 
 
-async def _begin(store: ObjectStore, name: str) -> AsyncGenerator[bytes, None]:
+async def _begin(visit: Visit, store: ObjectStore, name: str) -> AsyncGenerator[bytes, None]:
     try:
-        return await begin_stream(store, name)
+        return await begin_sending(store, visit.portal.metrics, visit.tenant_id, name)
     except StorageError:
         raise Refused(503, _AWAY) from None
 

@@ -142,6 +142,14 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     agent, nonce = f"/agents/{uuid4()}", {"nonce": str(uuid4())}
     given("bad-agent", await api.put("/agents/till", json={"epoch": 0, **nonce}))
     given("stale-lease", await api.put(agent, json={"epoch": 3, **nonce}))
+    await rows(
+        db,
+        "INSERT INTO agents (tenant_id, environment, agent_id, epoch, nonce, certificates, leased_at)"
+        " SELECT %(tenant)s, 'testecf', gen_random_uuid(), 1, gen_random_uuid(), '{}', now()"
+        " FROM generate_series(1, 200) RETURNING 1",
+        tenant=tenant,
+    )
+    given("many-agents", await api.put(agent, json={"epoch": 0, **nonce}))
 
     # Printing.
     waiting = (await api.post("/invoices", json=structured())).json()["taxLogId"]

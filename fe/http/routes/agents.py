@@ -18,7 +18,7 @@ from fe.http.routes.types import About, Parameter, Route
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import agents, sequences, tenants
-from fe.store.records.agents import AgentId
+from fe.store.records.agents import AgentId, TooManyAgents
 
 _BODY = 4 * 1024
 _ID = Parameter("agentId", "made by the agent", {"type": "string", "format": "uuid"}, "path")
@@ -69,7 +69,11 @@ class Agents:
             }
             return cast(Lease, answer)
 
-        leased = await self._db.transact_for(caller.tenant_id, lease, caller.tenant_id)
+        try:
+            leased = await self._db.transact_for(caller.tenant_id, lease, caller.tenant_id)
+        except TooManyAgents:
+            # No 409, which tells an agent that a copy of it took over.
+            raise ApiError(400, say("many-agents", most=agents.MOST)) from None
         if leased is None:
             raise ApiError(409, say("stale-lease"))
         if body.ignored:
@@ -92,7 +96,7 @@ def agent_routes(prefix: str, agents: Agents) -> tuple[Route, ...]:
                 {200: (LEASE,)},
                 LeaseRequest,
                 parameters=(_ID,),
-                errors=errors("bad-agent", "stale-lease"),
+                errors=errors("bad-agent", "many-agents", "stale-lease"),
             ),
             _BODY,
         ),

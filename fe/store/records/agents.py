@@ -10,10 +10,18 @@ from psycopg.rows import class_row, scalar_row
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import StoreError
 
 AgentId = NewType("AgentId", UUID)
 #: Certificates of an agent that are known; documents signed with an older one are refused.
 _KNOWN = 8
+#: Agents of a tenant at work in an environment; requests at the same moment may add a few more.
+MOST = 200
+
+
+class TooManyAgents(StoreError):
+    """As many agents as may be are at work."""
+
 
 _RENEW = f"""
     UPDATE agents AS a
@@ -26,12 +34,20 @@ _RENEW = f"""
        AND (a.epoch = %(epoch)s OR (a.epoch = %(epoch)s + 1 AND a.nonce = %(nonce)s))
     RETURNING a.epoch
 """
-_FIRST = """
+_FIRST = f"""
     INSERT INTO agents AS a (tenant_id, environment, agent_id, epoch, nonce, certificates, leased_at)
-    VALUES (%(tenant)s, %(environment)s, %(agent)s, 1, %(nonce)s,
-            array_remove(ARRAY[%(certificate)s::text], NULL), %(at)s)
+    SELECT %(tenant)s, %(environment)s::text, %(agent)s, 1, %(nonce)s,
+           array_remove(ARRAY[%(certificate)s::text], NULL), %(at)s
+     WHERE (SELECT count(*)
+              FROM agents AS o
+             WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s AND o.retired_at IS NULL) < {MOST}
     ON CONFLICT DO NOTHING
     RETURNING a.epoch
+"""
+_EXISTS = """
+    SELECT EXISTS (SELECT 1
+                     FROM agents AS a
+                    WHERE a.tenant_id = %(tenant)s AND a.environment = %(environment)s AND a.agent_id = %(agent)s)
 """
 
 
@@ -48,7 +64,8 @@ async def lease(
 ) -> int | None:
     """Raise the epoch of an agent that presents its present one, and return it; None for another one, or if retired.
 
-    Epoch 0 creates the agent. A repeat with the nonce of the last lease gets that lease again.
+    Epoch 0 creates the agent. A repeat with the nonce of the last lease gets that lease again. Raises
+    TooManyAgents.
     """
     values = {
         "tenant": tenant_id,
@@ -65,6 +82,10 @@ async def lease(
         leased: int | None = await cursor.fetchone()
         if leased is not None:
             return leased
+    if epoch == 0:
+        await cursor.execute(_EXISTS, values)
+        if not await cursor.fetchone():
+            raise TooManyAgents
     return None
 
 
@@ -78,12 +99,12 @@ class AgentRecord:
     retired_by: str | None
 
 
-_LISTED = """
+_LISTED = f"""
     SELECT a.agent_id, a.leased_at, a.retired_at, a.retired_by
       FROM agents AS a
      WHERE a.tenant_id = %(tenant)s AND a.environment = %(environment)s
      ORDER BY (a.retired_at IS NULL) DESC, a.leased_at DESC
-     LIMIT 200
+     LIMIT {MOST}
 """
 
 

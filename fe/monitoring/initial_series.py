@@ -69,6 +69,8 @@ def _create_series(metrics: Metrics) -> None:
         metrics.apart_failures.labels(reason)
     for what in ("ended", "sent", "lost"):
         metrics.spans.labels(what)
+    for fault in ARCHIVE_FAULTS:
+        metrics.archive_failures.labels(fault)
     for kind, outcome in product(*HANDED_ON):
         metrics.handed_on.labels(kind, outcome)
     for outcome in MAIL_OUTCOMES:
@@ -90,8 +92,6 @@ def _create_front_series(metrics: Metrics, routes: Iterable[tuple[str, str]]) ->
             metrics.http_requests.labels(name, method, status)
     for status in REFUSALS:
         metrics.http_requests.labels("none", "GET", status)
-    for fault in ARCHIVE_FAULTS:
-        metrics.archive_failures.labels(fault)
 
 
 def initialize_actor_series(metrics: Metrics, calls: Iterable[tuple[str, str]], outcomes: Iterable[str]) -> None:
@@ -109,8 +109,6 @@ def _create_actor_series(metrics: Metrics, calls: Iterable[tuple[str, str]], out
         metrics.verdicts.labels(environment, Status.ERROR, "unknown")
         for host in (Host.ECF, Host.FC):
             metrics.circuit_open.labels(environment, host)
-    for fault in ARCHIVE_FAULTS:
-        metrics.archive_failures.labels(fault)
     metrics.webhook_attempts.labels("delivered", "confirmed")
     for result in WEBHOOK_RESULTS:
         metrics.webhook_attempts.labels("not confirmed", result)

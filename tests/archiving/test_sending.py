@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 import trio
+from prometheus_client import generate_latest
 from structlog.testing import capture_logs
 
 from fe.archiving.packing import stamp_location
 from fe.archiving.sending import begin_sending
 from fe.ecf.catalogue import Environment
+from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.metrics import Metrics
 from fe.objects.storage import CHUNK, FolderStore, StorageError
 from fe.store.postgres.db import Database
@@ -63,3 +65,10 @@ async def test_download_that_breaks_off_is_counted(db: Database, tmp_path: Path)
     with pytest.raises(StorageError):
         await anext(parts)
     assert metrics.registry.get_sample_value("fe_archive_failures_total", {"fault": "missing"}) == 1
+
+
+def test_faults_of_the_archive_are_series_of_every_process() -> None:
+    metrics = Metrics()
+    initialize_series(metrics)  # all that a process of the portal has
+    generate_latest(metrics.registry)
+    assert metrics.registry.get_sample_value("fe_archive_failures_total", {"fault": "missing"}) == 0

@@ -436,6 +436,11 @@ CREATE TABLE paper_receipts (
 CREATE INDEX paper_receipts_by_day ON paper_receipts (tenant_id, environment, issued_on);
 CREATE INDEX paper_receipts_open ON paper_receipts (tenant_id, environment, ncf) WHERE (replaced_at IS NULL);
 
+CREATE TABLE paper_references (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, ncf text NOT NULL, submission_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, environment, ncf, submission_id)
+);
+
 CREATE TABLE paper_replacements (
     tenant_id bigint NOT NULL, environment environment NOT NULL, ncf text NOT NULL, attempt int NOT NULL,
     client_request_id text NOT NULL, begun_at timestamptz NOT NULL, begun_by text NOT NULL, freed_at timestamptz,

@@ -12,7 +12,7 @@ from fe.contingency import TERMS, Clock, Mode
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local
 from fe.ecf.ids import new_id
-from fe.ecf.paper import IN_DOUBT, NoSuchPaper, PaperConflict, PaperRefused, ncf_of, read_ncf
+from fe.ecf.paper import IN_DOUBT, NoSuchPaper, PaperConflict, PaperRefused, ncf_of, read_ncf, replaced_elsewhere
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import Text
 from fe.lifecycle import FINAL
@@ -194,6 +194,9 @@ async def _enter(
     if there is not None:
         return _again(there, asked, examined)
     found = await _placed(conn, by, tenant, environment, asked, examined)
+    elsewhere = await paper.replaced_elsewhere(conn, tenant.tenant_id, environment, found.new.ncf, by.at)
+    if elsewhere is not None:
+        raise PaperConflict(replaced_elsewhere(found.new.ncf, *elsewhere))
     await paper.add(conn, tenant.tenant_id, found.new, at=by.at, by=by.by_whom)
     shown = {"issuedOn": found.new.issued_on.isoformat(), "total": str(examined.total)}
     await note(conn, tenant, by, "paper receipt entered", found.new.ncf, None, shown)

@@ -15,6 +15,18 @@ _NO_NCF = Text(
     "{ncf} is not a number of series B such as B0100000001, of a type that has an e-CF ({types})",
     "{ncf} no es un número de la serie B como B0100000001, de un tipo que tenga e-CF ({types})",
 )
+_ELSEWHERE = Text(
+    "{ncf} has an e-CF of your own with code 4, which the DGII has or may yet accept: {e_ncf} ({submission}). It needs "
+    "no other one",
+    "{ncf} tiene un e-CF propio con código 4, que la DGII aceptó o puede aceptar: {e_ncf} ({submission}). No necesita "
+    "otro",
+)
+_JUST_SENT = Text(
+    "an e-CF of your own with code 4 for {ncf} was sent within the last hour, and may be on its way: look for it among "
+    "your receipts; if it is not there, try again in an hour",
+    "en la última hora se envió un e-CF propio con código 4 para {ncf}, que puede estar en camino: búsquelo entre sus "
+    "comprobantes; si no está, intente de nuevo en una hora",
+)
 #: Why a paper receipt gets no other e-CF for now.
 IN_DOUBT = Text(
     "it is not known whether the DGII accepted {e_ncf}, so no other e-CF is issued. Look {e_ncf} up at the DGII: if it "
@@ -52,3 +64,10 @@ def read_ncf(written: str) -> tuple[str, int]:
     if not is_ncf(written):
         raise PaperRefused(_NO_NCF.fill(ncf=written[:20], types=", ".join(TYPES)))
     return written[:3], int(written[3:])
+
+
+def replaced_elsewhere(ncf: str, submission: object, e_ncf: str | None) -> Text:
+    """Say that a submission of the client's own replaces a number; without an e-NCF it is not stored yet."""
+    if e_ncf is None:
+        return _JUST_SENT.fill(ncf=ncf)
+    return _ELSEWHERE.fill(ncf=ncf, e_ncf=e_ncf, submission=submission)

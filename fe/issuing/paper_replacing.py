@@ -13,7 +13,7 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.document import NotADocument
-from fe.ecf.paper import IN_DOUBT
+from fe.ecf.paper import IN_DOUBT, replaced_elsewhere
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import Text
@@ -187,6 +187,10 @@ async def _begin(
         return _known(record, tried)
     if (record.payload, record.issued_on) != (validated.payload, validated.issued_on):
         return Replaced(record.ncf, state, problems=[_problem("paper-changed", _CHANGED)])
+    elsewhere = await paper.replaced_elsewhere(conn, tenant_id, record.environment, record.ncf, now)
+    if elsewhere is not None:
+        said = replaced_elsewhere(record.ncf, *elsewhere)
+        return Replaced(record.ncf, state, problems=[_problem("paper-elsewhere", said)])
     if record.request_id is not None and tried is None:
         return record.request_id
     assert tried is None or tried.status in FINAL

@@ -103,11 +103,7 @@ class Submitting:
         So is one that replaces a paper receipt that is entered here. Raises ForbiddenIssuer.
         """
         try:
-            ncf = new.replaces_ncf
-            if ncf is not None and await self._db.run_for(
-                new.tenant_id, paper.is_entered, new.environment, ncf, new.client_request_id
-            ):
-                raise EnteredOnPaper(ncf)
+            await self._require_not_on_paper(new)
             if new.signed_with is not None and not await self._db.run_for(
                 new.tenant_id, agents.knows_certificate, new.environment, new.signed_with
             ):
@@ -120,6 +116,19 @@ class Submitting:
         except (ForbiddenIssuer, NotADocument):
             if not await self.is_known(new):
                 raise
+
+    async def _require_not_on_paper(self, new: NewSubmission) -> None:
+        """Refuse one that replaces a paper receipt that is entered; note one whose receipt may be entered later."""
+        if new.replaces_ncf is None or await self.is_known(new):
+            return
+        of = new.environment, new.replaces_ncf
+        if await self._db.run_for(new.tenant_id, paper.replaced_with, new.environment, new.client_request_id):
+            return
+        # The note is there before the look, and the receipt before its look at the notes: one of both sees the other.
+        await self._db.run_for(new.tenant_id, paper.refer, *of, new.submission_id)
+        if await self._db.run_for(new.tenant_id, paper.is_entered, *of, new.client_request_id):
+            await self._db.run_for(new.tenant_id, paper.forget_reference, *of, new.submission_id)
+            raise EnteredOnPaper(new.replaces_ncf)
 
     async def require_sendable(self, new: NewSubmission, candidate: ToValidate, now: datetime) -> list[Problem]:
         """Do at once what the signer would do later, and give the remarks; a repeat is not validated again.

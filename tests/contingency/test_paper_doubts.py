@@ -72,3 +72,35 @@ async def test_paper_receipt_whose_ecf_ended_in_doubt_gets_no_other_one(dsn: str
         await rows(stack.db, "UPDATE submissions SET number_fate = 'reusable' RETURNING 1")
         (item,) = (await replaced(stack))["items"]
         assert item["issued"]
+
+
+async def test_number_on_paper_with_an_ecf_of_the_clients_own_is_not_entered(dsn: str, tmp_path: Path) -> None:
+    async with running_stack(dsn, tmp_path) as stack:
+        day = await with_range(stack)
+        receipt = {"ncf": NCF, "issuedOn": day, "payload": content("31")}
+        reference = {
+            "NCFModificado": NCF,
+            "FechaNCFModificado": f"{datetime.fromisoformat(day):%d-%m-%Y}",
+            "CodigoModificacion": "4",
+        }
+        own = {"format": "structured", "payload": {**content("31"), "InformacionReferencia": reference}}
+        await authorise(stack, "31", first=1000)
+        rejected = await stack.client.post("/invoices", json=own)
+        assert (await stack.until_final(rejected.json()["taxLogId"]))["status"] == "Rechazado"
+        await authorise(stack, "31", first=1)
+        accepted = await stack.client.post("/invoices", json=own)
+
+        (open_one,) = await entered(stack, receipt)
+        assert (await stack.until_final(accepted.json()["taxLogId"]))["status"] == "Aceptado"
+        (ended,) = await entered(stack, receipt)
+        assert [one["statusCode"] for one in (open_one, ended)] == [409, 409]
+        assert accepted.json()["taxLogId"] in ended["message"]
+
+        # Entered at the same moment as the client's own came.
+        await rows(stack.db, "UPDATE paper_references SET ncf = 'B0100000008' RETURNING 1")
+        (made,) = await entered(stack, receipt)
+        assert made["statusCode"] == 201
+        await rows(stack.db, "UPDATE paper_references SET ncf = %(ncf)s RETURNING 1", ncf=NCF)
+        (item,) = (await replaced(stack))["items"]
+        assert (item["issued"], item["state"]) == (False, "open")
+        assert accepted.json()["taxLogId"] in item["problems"][0]["message"]

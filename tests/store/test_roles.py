@@ -99,6 +99,7 @@ MATRIX = """
 | `outbox` | sI | SUD | SI | S | | sI | |
 | `paper_ranges` | SIuD | | S | S | | SIuD | |
 | `paper_receipts` | SIU | Su | S | S | | SIU | |
+| `paper_references` | SID | | S | S | | SID | |
 | `paper_replacements` | SIU | S | S | S | | SIU | |
 | `password_resets` | | | SIu | | | Su | |
 | `pauses` | s | S | SID | S | | s | |

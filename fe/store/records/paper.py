@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,7 @@ from psycopg.errors import ExclusionViolation, ForeignKeyViolation, UniqueViolat
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.ids import first_id
 from fe.ecf.problems import Problem
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Status
@@ -27,6 +28,8 @@ PAGE = 200
 MOST_RANGES = 200
 #: Numbers among which a free one is looked for at once; a range may have a hundred million.
 _LOOK = 1000
+#: How long a submission may be on its way from its note to its row.
+_ON_ITS_WAY = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +427,56 @@ async def is_entered(
     given = {"tenant": tenant_id, "environment": environment, "ncf": ncf, "request": request_id}
     await cursor.execute(_ENTERED, given)
     return bool(await cursor.fetchone())
+
+
+_REFER = """
+    INSERT INTO paper_references (tenant_id, environment, ncf, submission_id)
+    VALUES (%(tenant)s, %(environment)s, %(ncf)s, %(submission)s)
+    ON CONFLICT DO NOTHING
+"""
+_FORGET_REFERENCE = """
+    DELETE FROM paper_references AS n
+     WHERE n.tenant_id = %(tenant)s AND n.environment = %(environment)s AND n.ncf = %(ncf)s
+       AND n.submission_id = %(submission)s
+"""
+
+
+async def refer(
+    conn: Conn, tenant_id: TenantId, environment: Environment, ncf: str, submission_id: SubmissionId
+) -> None:
+    """Note that a submission of the client's own is to replace a number. Commit it before `is_entered` is asked."""
+    given = {"tenant": tenant_id, "environment": environment, "ncf": ncf, "submission": submission_id}
+    await conn.execute(_REFER, given)
+
+
+async def forget_reference(
+    conn: Conn, tenant_id: TenantId, environment: Environment, ncf: str, submission_id: SubmissionId
+) -> None:
+    """Forget the note of a submission that was refused."""
+    given = {"tenant": tenant_id, "environment": environment, "ncf": ncf, "submission": submission_id}
+    await conn.execute(_FORGET_REFERENCE, given)
+
+
+# One without a submission may be on its way to the database.
+_REPLACED_ELSEWHERE = """
+    SELECT n.submission_id, s.e_ncf
+      FROM paper_references AS n
+      LEFT JOIN submissions AS s ON s.tenant_id = n.tenant_id AND s.submission_id = n.submission_id
+     WHERE n.tenant_id = %(tenant)s AND n.environment = %(environment)s AND n.ncf = %(ncf)s
+       AND CASE WHEN s.submission_id IS NULL THEN n.submission_id >= %(since)s
+                ELSE s.status NOT IN ('Rechazado', 'error') OR (s.status = 'error' AND s.number_fate = 'unknown') END
+     ORDER BY n.submission_id
+     LIMIT 1
+"""
+
+
+async def replaced_elsewhere(
+    conn: Conn, tenant_id: TenantId, environment: Environment, ncf: str, now: datetime
+) -> tuple[SubmissionId, str | None] | None:
+    """Return a submission of the client's own for a number that was not certainly refused, and its e-NCF."""
+    since = first_id(now - _ON_ITS_WAY)
+    given = {"tenant": tenant_id, "environment": environment, "ncf": ncf, "since": since}
+    return await (await conn.execute(_REPLACED_ELSEWHERE, given)).fetchone()
 
 
 @dataclass(frozen=True, slots=True)

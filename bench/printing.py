@@ -46,7 +46,6 @@ _LINES = 10_000
 _POSTS, _PDFS, _SECONDS, _PARTS = 10, 20, 5, 12
 #: Receipts of each tenant, each printed once on each paper: the service keeps what it has made. Prints asked at once.
 _RECEIPTS, _TENANTS, _AT_ONCE = 155, 4, 8
-_PERCENTS = (50, 90, 99)
 
 
 def main() -> None:
@@ -119,11 +118,7 @@ def _post_beside_prints(stack: Stack, report: Report, parts: int) -> None:
                 made.append(_print(port, asked) / _SECONDS)
             taken = [seconds * 1000 for _, seconds in submit.finish(posts).posts]
             (beside if is_beside else alone).extend(taken)
-        for percent in _PERCENTS:
-            under, over = _percentile(alone, percent), _percentile(beside, percent)
-            report.figure(f"p{percent} of {len(alone)} POSTs alone{where}", "ms", under)
-            report.figure(f"p{percent} of {len(beside)} POSTs beside prints{where}", "ms", over)
-            report.ratio(f"p{percent} of a POST, beside prints / alone{where}", over, under)
+        report.posts(alone, beside, f"prints{where}")
         report.figure(f"PDFs made meanwhile{where}", "PDF/s", made)
         if max(made) < 0.9 * _PDFS:
             report.skip(
@@ -139,10 +134,6 @@ def _divide_cores() -> None:
             core = first if os.getpriority(os.PRIO_PROCESS, process) == 0 else last
             for thread in Path(f"/proc/{process}/task").iterdir():
                 os.sched_setaffinity(int(thread.name), {core})
-
-
-def _percentile(taken: list[float], percent: int) -> float:
-    return sorted(taken)[len(taken) * percent // 100]
 
 
 def _accepted(port: int, token: str) -> list[str]:

@@ -191,6 +191,14 @@ class Report:
         pairs = [a / b for a, b in zip(above, below, strict=True)]
         self.ratios.append(Ratio(name, Spread.of(pairs), at_least, at_most))
 
+    def posts(self, alone: Sequence[float], beside: Sequence[float], what: str) -> None:
+        """Add percentiles of all POSTs alone and beside other work, in milliseconds, and their ratios."""
+        for percent in (50, 90, 99):
+            of_alone, of_beside = (sorted(taken)[len(taken) * percent // 100] for taken in (alone, beside))
+            self.figure(f"p{percent} of {len(alone)} POSTs without {what}", "ms", of_alone)
+            self.figure(f"p{percent} of {len(beside)} POSTs beside {what}", "ms", of_beside)
+            self.ratio(f"p{percent} of a POST, beside {what} / without", of_beside, of_alone)
+
     def plot(
         self,
         title: str,

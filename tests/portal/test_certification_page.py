@@ -192,7 +192,7 @@ async def test_going_live_shows_what_is_there_and_what_is_missing(
 
     assert "The company is not live yet." in live.text
     assert "E31" in live.text
-    assert "valid until 2030-01-01" in live.text
+    assert "valid until 2029-12-31" in live.text
     assert (live.text.count(">done<"), delegated.text.count(">done<")) == (2, 3)
 
 

@@ -51,6 +51,7 @@ def pull(profile: str, patience: float, folder: Path, as_json: bool) -> None:
     """Download all packages into FOLDER, check their digests and their chain, and list them in protocol.txt.
 
     Repeat it at any time: packages that are there are not fetched again, and a broken download goes on where it ended.
+    Each environment needs a folder of its own: a package that is there with another digest is never replaced.
     """
     folder.mkdir(parents=True, exist_ok=True)
     fetched, lines, before = 0, list[str](), None
@@ -67,6 +68,7 @@ def pull(profile: str, patience: float, folder: Path, as_json: bool) -> None:
             before = package["manifestSha256"]
             path = folder / f"{number:06d}.zip"
             if not _is_there(path, package["sha256"]):
+                _refuse_to_replace(path)
                 _fetch(api, package, path)
                 fetched += 1
             if package["stampedAt"] is not None and not path.with_suffix(".tst").exists():
@@ -78,6 +80,17 @@ def pull(profile: str, patience: float, folder: Path, as_json: bool) -> None:
 
 
 _HEAD = "package  day  receipts  additions  bytes  sha256  manifest"
+
+
+def _refuse_to_replace(path: Path) -> None:
+    """Raise Failure if there is a file: it may be of another chain, or prove that the service changed a package."""
+    if path.exists():
+        raise Failure(
+            say(
+                f"{path} has another digest than the list gives it: keep it, ask the operator, or use another folder",
+                f"{path} tiene otra huella que la de la lista: consérvelo, consulte al operador o use otra carpeta",
+            )
+        )
 
 
 def _fetch(api: ApiSession, package: dict[str, Any], path: Path) -> None:

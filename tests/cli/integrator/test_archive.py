@@ -45,6 +45,12 @@ async def test_archive_is_listed_and_pulled_once_and_goes_on_where_it_broke(
         assert "other bytes" in pulled.err
         assert fe("archive", "pull", str(home), "--json").json["fetched"] == 0
         assert [path.read_bytes() for path in sorted(home.glob("*.zip"))] == whole
+        # A file that is not the package of the list is kept: it may be of another environment, or a proof.
+        (home / "000001.zip").write_bytes(b"of another chain")
+        refused = fe("archive", "pull", str(home))
+        assert (refused.code, "000001.zip has another digest" in refused.err) == (1, True)
+        assert (home / "000001.zip").read_bytes() == b"of another chain"
+        (home / "000001.zip").write_bytes(whole[0])
         assert [line.split()[0] for line in (home / "protocol.txt").read_text().splitlines()[1:]] == [
             "000001.zip",
             "000002.zip",

@@ -4,6 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import AsyncIterator
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -196,7 +197,9 @@ async def test_going_live_shows_what_is_there_and_what_is_missing(
     assert (live.text.count(">done<"), delegated.text.count(">done<")) == (2, 3)
 
 
-async def test_addresses_are_tried_and_what_would_fail_is_shown(walk: Walk) -> None:
+async def test_addresses_are_tried_by_owners_and_what_would_fail_is_shown(
+    walk: Walk, portal: Running, company: TenantId
+) -> None:
     await walk.send("path", path="own")
     empty = await walk.send("addresses", reception="")
     await walk.send("addresses", reception="127.0.0.1:1/certecf/131880738")
@@ -204,7 +207,14 @@ async def test_addresses_are_tried_and_what_would_fail_is_shown(walk: Walk) -> N
     shown = await walk.browser.get(f"{walk.here}?step=7")
     await walk.send("addresses", reception="e.example.do/ecf/131880738")
     production = await walk.worked()
+    # The company's certificate signs the seed of any address that is tried.
+    async with portal.browser(await portal.person(company, PortalRole.MEMBER, email="m@example.do")) as member:
+        closed = await member.get(f"{walk.here}?step=7")
+        proof = hidden_fields(closed.text, "/sign-out") | {"form": str(uuid4()), "reception": "127.0.0.1:1"}
+        refused = await member.client.post(f"{walk.here}/addresses", data=proof)
 
+    assert f"{walk.here}/addresses" not in closed.text
+    assert refused.status_code == 403
     assert empty.status_code == 400
     assert "Address as it is entered" in shown.text
     assert "fails" in shown.text

@@ -311,6 +311,6 @@ PAGES = (
     Page("POST", f"{_HERE}/steps/<int:step>/set", Needs.WRITE, load_set, max_body_bytes=BODY_BYTES_OF_ONE),
     Page("POST", f"{_HERE}/steps/<int:step>/check", Needs.WRITE, check),
     Page("POST", f"{_HERE}/steps/<int:step>/send", Needs.WRITE, send),
-    Page("POST", f"{_HERE}/addresses", Needs.WRITE, addresses),
+    Page("POST", f"{_HERE}/addresses", Needs.OWN, addresses),
     Page("POST", f"{_HERE}/plan", Needs.WRITE, plan),
 )

@@ -5,7 +5,7 @@ caller's transaction. A refused change leaves no record. Records hold no secrets
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Literal
 
@@ -237,18 +237,30 @@ async def revoke_key(conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyI
     return revoked
 
 
+#: Two who roll a key at once each take the time before they lock it: the later one may have the earlier time.
+_ABREAST = timedelta(minutes=1)
+_ENDS_BEFORE = Text(
+    "the key ends before that, perhaps because it was rolled already: create a new key",
+    "la clave vence antes, quizás porque ya se renovó: cree una clave nueva",
+)
+
+
 async def roll_key(
     conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyId, *, overlap: timedelta, pepper: bytes, pepper_id: str
 ) -> tuple[NewKey, ApiKey] | None:
-    """Make a key like an active one, with the same end, and let that one end after `overlap`, or earlier if it would.
+    """Make a key like an active one, with the same end, and let that one end after `overlap`.
 
-    Returns the new one and the old; None if the tenant has no such active key.
+    Returns the new one and the old; None if the tenant has no such active key. Raises ProvisioningRefused for a key
+    that ends within `overlap`, as one that was rolled before does: its successor would die with it.
     """
-    every = await key_store.of_tenant(conn, tenant.tenant_id)
-    before = next((one for one in every if one.api_key_id == api_key_id), None)
-    old = await key_store.end(conn, tenant.tenant_id, api_key_id, at=by.at + overlap, now=by.at)
-    if before is None or old is None:
+    before = await key_store.locked(conn, tenant.tenant_id, api_key_id)
+    if before is None or not before.active(by.at):
         return None
+    ends_at = by.at + overlap
+    if before.expires_at is not None and before.expires_at <= ends_at + _ABREAST:
+        raise ProvisioningRefused(_ENDS_BEFORE)
+    await key_store.end(conn, tenant.tenant_id, api_key_id, at=ends_at)
+    old = replace(before, expires_at=ends_at)
     like = {"scopes": old.scopes, "name": old.name, "expires_at": before.expires_at}
     made = await create_key(conn, by, tenant, old.environment, pepper=pepper, pepper_id=pepper_id, **like)
     after = show_key(old) | {"replacedBy": made.record.api_key_id}

@@ -1,7 +1,7 @@
 """Changes of tenants, and removal of users and certificates: refusals, kept evidence, deleted data."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -33,6 +33,7 @@ from fe.store.records.sequences import Sequence
 from fe.store.records.tenants import Tenant, User
 from tests.factories.companies import VAULT, company_credential
 from tests.factories.tenants import ISSUER, make_submission, new_submission, row, rows, take
+from tests.http.front import PEPPER, make_key
 from tests.waiting import until_waited_for
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
@@ -157,6 +158,32 @@ async def test_of_two_who_change_a_tenant_at_once_neither_takes_back_what_the_ot
     found = await operator_db.run(tenants.by_id, tenant.tenant_id)
     assert found is not None
     assert found.issuer == {**ISSUER, "DireccionEmisor": "Calle 2", "NombreComercial": "Ozama"}
+
+
+async def test_key_rolled_by_two_at_once_has_one_successor(operator_db: Database, db: Database, tenant: Tenant) -> None:
+    made = await make_key(db, tenant.tenant_id)
+    refused: list[str] = []
+
+    def roll(conn: Conn, at: datetime) -> Awaitable[object]:
+        by, overlap = Author("ana", at, "cli"), timedelta(hours=2)
+        return audited_changes.roll_key(conn, by, tenant, made.api_key_id, overlap=overlap, pepper=PEPPER, pepper_id="")
+
+    async def second() -> None:
+        """It took the time first, and locks the key last."""
+        with pytest.raises(ProvisioningRefused) as caught:
+            await operator_db.transact(roll, NOW - timedelta(seconds=1))
+        refused.append(caught.value.text.en)
+
+    async def first(conn: Conn, nursery: trio.Nursery) -> None:
+        await roll(conn, NOW)
+        nursery.start_soon(second)
+        await until_waited_for(db, lambda: refused)
+
+    async with trio.open_nursery() as nursery:
+        await operator_db.transact(first, nursery)
+
+    assert "create a new key" in refused[0]
+    assert len(await rows(db, "SELECT 1 AS n FROM api_keys")) == 2
 
 
 # --- users ------------------------------------------------------------------------------------------------------------

@@ -148,7 +148,10 @@ async def test_a_key_is_rolled_with_an_overlap(portal: Running, owner: Browser, 
     assert (refused.status_code, "how long the old key" in refused.text) == (400, True)
 
     page = await owner.send(f"{at}/roll", {"overlap": "24"})
+    await owner.get(at)
+    again = await owner.send(f"{at}/roll", {"overlap": "24"})
 
+    assert (again.status_code, "create a new key" in again.text) == (400, True)
     before, after = await keys_of(portal, tenant)
     assert (after.environment, after.scopes, after.name) == (before.environment, before.scopes, before.name)
     secret = page.text.partition('id="key-secret">')[2].partition("<")[0]

@@ -183,7 +183,10 @@ async def roll(visit: Visit) -> Reply:
             pepper_id=pepper_id,
         )
 
-    rolled = await visit.change(work)
+    try:
+        rolled = await visit.change(work)
+    except ProvisioningRefused as refused:
+        return visit.page("company/key.html", 400, **await _facts(visit, refused.text))
     if rolled is None:
         return await visit.go(visit.at("keys"), _NOT_ACTIVE)
     made, old = rolled

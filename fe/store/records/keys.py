@@ -167,19 +167,22 @@ async def revoke(conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId, at: date
     return cursor.rowcount == 1
 
 
-_END = f"""
-    UPDATE api_keys SET expires_at = least(expires_at, %(at)s)
-     WHERE api_key_id = %(key)s AND tenant_id = %(tenant)s AND revoked_at IS NULL
-       AND (expires_at IS NULL OR expires_at > %(now)s)
-RETURNING {_COLUMNS}
-"""
+_LOCKED = f"SELECT {_COLUMNS} FROM api_keys WHERE api_key_id = %(key)s AND tenant_id = %(tenant)s FOR NO KEY UPDATE"
 
 
-async def end(conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId, *, at: datetime, now: datetime) -> ApiKey | None:
-    """Let an active key end at `at`, or earlier if it would; None when the tenant has no such active key."""
+async def locked(conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId) -> ApiKey | None:
+    """Return a tenant's key, locked until the transaction ends; None when the tenant has no such key."""
     cursor = conn.cursor(row_factory=record_row(ApiKey))
-    await cursor.execute(_END, {"tenant": tenant_id, "key": api_key_id, "at": at, "now": now})
+    await cursor.execute(_LOCKED, {"tenant": tenant_id, "key": api_key_id})
     return await cursor.fetchone()
+
+
+_END = "UPDATE api_keys SET expires_at = %(at)s WHERE api_key_id = %(key)s AND tenant_id = %(tenant)s"
+
+
+async def end(conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId, *, at: datetime) -> None:
+    """Let a key end at `at`."""
+    await conn.execute(_END, {"tenant": tenant_id, "key": api_key_id, "at": at})
 
 
 _LAST_USES = "SELECT api_key_id, last_used_at FROM api_key_uses WHERE tenant_id = %(tenant)s"

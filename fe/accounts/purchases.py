@@ -8,6 +8,7 @@ from typing import Any
 
 import trio
 
+from fe.accounts.audited_changes import Author, Shown, note
 from fe.accounts.received_facts import facts_of
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.parse import parse_xml
@@ -30,6 +31,7 @@ from fe.month.purchases import (
 from fe.store.postgres.db import Conn
 from fe.store.records import expenses, month_sums
 from fe.store.records.expenses import PurchaseDocument, PurchasePlace
+from fe.store.records.tenants import Tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +213,30 @@ def _read(page: Sequence[PurchaseDocument], own_rnc: str) -> list[Purchase]:
         read_purchase(parse_xml(bytes(one.document or b"")), own_rnc=own_rnc, is_own=True, issued_on=one.issued_on)
         for one in page
     ]
+
+
+async def classify(conn: Conn, by: Author, tenant: Tenant, supplier: str, e_ncf: str | None, expense: Expense) -> None:
+    """Remember the classification of a supplier, or of its receipt `e_ncf` alone. Run it in a transaction."""
+    if e_ncf is None:
+        before = (await expenses.of_suppliers(conn, tenant.tenant_id, [supplier])).get(supplier)
+    else:
+        before = (await expenses.of_receipts(conn, tenant.tenant_id, [supplier], [e_ncf])).get((supplier, e_ncf))
+    await expenses.put(conn, tenant.tenant_id, supplier, e_ncf, expense, by.at)
+    if before != expense:
+        old = None if before is None else _shown(supplier, e_ncf, before)
+        await note(conn, tenant, by, "expense classified", supplier, old, _shown(supplier, e_ncf, expense))
+
+
+def _shown(supplier: str, e_ncf: str | None, expense: Expense) -> Shown:
+    """Show a classification in a record."""
+    paid_on = None if expense.paid_on is None else expense.paid_on.isoformat()
+    return {
+        "supplier": supplier,
+        "eNCF": e_ncf,
+        "kind": expense.kind,
+        "isrType": expense.isr_type,
+        "payment": expense.payment,
+        "paidAfter": expense.paid_after,
+        "paidOn": paid_on,
+        "itbis": expense.itbis,
+    }

@@ -93,6 +93,13 @@ _DAYS = Text(
     f"Days until payment are a number from 0 to {LONGEST_CREDIT}.",
     f"Los días hasta el pago son un número de 0 a {LONGEST_CREDIT}.",
 )
+_OF_SUPPLIER = Text(
+    "belongs to a supplier: for one receipt give paidOn", "es de un suplidor: para un solo comprobante indique paidOn"
+)
+_OF_RECEIPT = Text(
+    "belongs to one receipt: give its eNCF too, or paidAfter for the supplier",
+    "es de un solo comprobante: indique también su eNCF, o paidAfter para el suplidor",
+)
 A_DAY = Text("must be a day such as 2026-11-20", "debe ser un día, como 2026-11-20")
 _SUPPLIER = Text("must be an RNC of 9 digits or a cédula of 11", "debe ser un RNC de 9 dígitos o una cédula de 11")
 _NUMBER = Text("must be an e-NCF such as E310000000001", "debe ser un e-NCF, como E310000000001")
@@ -133,14 +140,11 @@ def check_expense(
         raise BadExpense("itbis", _CHOICE)
     if paid_after is not None and not 0 <= paid_after <= LONGEST_CREDIT:
         raise BadExpense("paidAfter", _DAYS)
-    return Expense(
-        kind,
-        isr_type,
-        payment,
-        None if is_of_receipt else paid_after,
-        paid_on if is_of_receipt else None,
-        Itbis(itbis),
-    )
+    if is_of_receipt and paid_after is not None:
+        raise BadExpense("paidAfter", _OF_SUPPLIER)
+    if not is_of_receipt and paid_on is not None:
+        raise BadExpense("paidOn", _OF_RECEIPT)
+    return Expense(kind, isr_type, payment, paid_after, paid_on, Itbis(itbis))
 
 
 class Missing(StrEnum):

@@ -4318,6 +4318,8 @@ class ExpenseAnswer(TypedDict):
     paidAfter: int | None
     paidOn: str | None
     itbis: Literal["advance", "cost", "proportional"]
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
 
 
 class ExpenseRequest(TypedDict):
@@ -4590,6 +4592,8 @@ class ModeAnswer(TypedDict):
     """of the declaration or of the authorisation"""
     validUntil: NotRequired[str]
     """last day of the authorisation"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
 
 
 class ModeRequest(TypedDict):

@@ -3319,6 +3319,8 @@ export type components = {
             paidOn: string | null;
             /** @enum {string} */
             itbis: "advance" | "cost" | "proportional";
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /**
          * @description Classification of a supplier's purchases, or of one. It replaces the one before.
@@ -3655,6 +3657,8 @@ export type components = {
              * @description last day of the authorisation
              */
             validUntil?: string;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /**
          * @description The mode that begins now. A contingency and deferred sending are recorded in the portal.

@@ -12,6 +12,7 @@ from fe.clock import iso
 from fe.contingency import Mode
 from fe.ecf.catalogue import Environment
 from fe.http.models.response_types import Day, Moment, ResponseModel, closed
+from fe.http.models.warnings import Warnings
 from fe.http.request_bodies import RequestModel
 from fe.store.records.authority_state import CircuitOutage
 
@@ -53,6 +54,7 @@ class ModeAnswer(TypedDict):
     reason: NotRequired[Annotated[str, Field(description="of the mode that was set, also while another covers it")]]
     number: NotRequired[Annotated[str, Field(description="of the declaration or of the authorisation")]]
     validUntil: NotRequired[Annotated[Day, Field(description="last day of the authorisation")]]
+    warnings: NotRequired[Warnings]
 
 
 MODE = ResponseModel(ModeAnswer)

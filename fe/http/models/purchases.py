@@ -1,6 +1,6 @@
 """Classifications of purchases for the 606, as clients send and see them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import ConfigDict, Field
 
@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from fe.http.models.response_types import ResponseModel, closed
+from fe.http.models.warnings import Warnings
 from fe.http.request_bodies import RequestModel
 from fe.month.purchases import ISR_TYPES, KINDS, LONGEST_CREDIT, PAYMENTS, Expense, Itbis
 
@@ -55,6 +56,7 @@ class ExpenseAnswer(TypedDict):
     paidAfter: int | None
     paidOn: str | None
     itbis: Literal["advance", "cost", "proportional"]
+    warnings: NotRequired[Warnings]
 
 
 EXPENSE = ResponseModel(ExpenseAnswer)

@@ -1,13 +1,17 @@
 """The mode of a tenant over HTTP (docs/contingency.md)."""
 
+from collections.abc import Sequence
+
 from fe.accounts import modes as flow
 from fe.accounts.audited_changes import Author
 from fe.accounts.modes import ModeRefused
 from fe.clock import Clock
 from fe.contingency import Mode
+from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
+from fe.http.languages import serialize_problems
 from fe.http.messages import must_be
 from fe.http.models.contingency import MODE, ModeRequest, serialize_mode
 from fe.http.openapi.described_errors import errors
@@ -32,9 +36,15 @@ class ContingencyHandlers:
 
     async def show(self, call: Call) -> ApiReply:
         """Show the mode in force."""
+        return await self._shown(call)
+
+    async def _shown(self, call: Call, ignored: Sequence[Problem] = ()) -> ApiReply:
         caller = call.identity
         found = await self._db.run_for(caller.tenant_id, flow.current, caller.environment)
-        return ApiReply(200, MODE.write(serialize_mode(found, caller.environment)))
+        answer = serialize_mode(found, caller.environment)
+        if ignored:
+            answer["warnings"] = serialize_problems(ignored, call.language)
+        return ApiReply(200, MODE.write(answer))
 
     async def change(self, call: Call) -> ApiReply:
         """Go offline, or back to normal. Setting the mode that is set already changes nothing."""
@@ -58,7 +68,7 @@ class ContingencyHandlers:
             await self._db.transact_for(caller.tenant_id, make)
         except ModeRefused as refused:
             raise ApiError(400, refused.text) from None
-        return await self.show(call)
+        return await self._shown(call, asked.ignored)
 
 
 def contingency_routes(prefix: str, contingency: ContingencyHandlers) -> tuple[Route, ...]:

@@ -4,9 +4,11 @@ from datetime import date
 from functools import partial
 
 from fe.accounts import month_book, months, purchases
+from fe.accounts.audited_changes import Author
 from fe.clock import Clock
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
+from fe.http.languages import serialize_problems
 from fe.http.models.month import MONTH, PURCHASES, serialize_month, serialize_purchases
 from fe.http.models.purchases import EXPENSE, ExpenseRequest, serialize_expense
 from fe.http.paging import read_in_turn
@@ -17,8 +19,8 @@ from fe.limits import ConcurrencyLimit
 from fe.month.book import XLSX, workbook
 from fe.month.purchases import A_DAY, BadExpense, check_expense, check_place
 from fe.offload.pool import Apart
-from fe.store.postgres.db import Database
-from fe.store.records import expenses, tenants
+from fe.store.postgres.db import Conn, Database
+from fe.store.records import tenants
 
 
 class MonthHandlers:
@@ -70,9 +72,19 @@ class MonthHandlers:
             check_place(supplier, number)
         except BadExpense as bad:
             raise ApiError(400, bad.text.after(bad.field)) from None
-        tenant_id = call.identity.tenant_id
-        await self._db.transact_for(tenant_id, expenses.put, tenant_id, supplier, number, expense, self._clock())
-        return ApiReply(200, EXPENSE.write(serialize_expense(supplier, number, expense)))
+        caller = call.identity
+        by = Author(str(caller.api_key_id), self._clock(), "api")
+
+        async def keep(conn: Conn) -> None:
+            tenant = await tenants.by_id(conn, caller.tenant_id)
+            assert tenant is not None
+            await purchases.classify(conn, by, tenant, supplier, number, expense)
+
+        await self._db.transact_for(caller.tenant_id, keep)
+        answer = serialize_expense(supplier, number, expense)
+        if asked.ignored:
+            answer["warnings"] = serialize_problems(asked.ignored, call.language)
+        return ApiReply(200, EXPENSE.write(answer))
 
     def _read_for(self, tenant_id: TenantId) -> month_book.Read:
         return partial(read_in_turn, self._db, self._lists, tenant_id)

@@ -23,7 +23,6 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store.postgres.db import Conn
-from fe.store.records import expenses
 from fe.store.records.expenses import PurchasePlace
 
 #: Purchases on a page.
@@ -112,10 +111,7 @@ async def put(visit: Visit) -> Reply:
         return await _form(visit, error.text, 400)
 
     async def keep(conn: Conn) -> None:
-        await expenses.put(conn, visit.tenant_id, supplier, e_ncf, expense, visit.now)
-        shown = {"supplier": supplier, "eNCF": e_ncf, "kind": expense.kind, "isrType": expense.isr_type}
-        shown |= {"payment": expense.payment, "itbis": expense.itbis}
-        await visit.note(conn, "expense classified", supplier, None, shown)
+        await purchases.classify(conn, visit.author, visit.company.tenant, supplier, e_ncf, expense)
 
     await visit.change(keep)
     return await visit.go(visit.within(f"months/{_month(visit)}/606"), _KEPT)

@@ -141,3 +141,21 @@ async def test_606_lists_what_is_missing_and_then_is_a_file(
     assert (made["missing"], made["incomplete"]) == ([], 0)
     assert [one["code"] for one in made["remarks"]] == ["unanswered", "unpaid"]
     assert made["content"].split("\r\n")[1].startswith("131880738|1|02|E310000000009||20261106||100.00||100.00|18.00|")
+
+
+async def test_classification_refuses_what_it_would_not_keep_and_is_on_record(
+    api: httpx.AsyncClient, db: Database
+) -> None:
+    here, number = "/expenses/131880738", "E310000000009"
+    day = await api.put(here, json={"kind": "02", "paidOn": "2026-11-20"})
+    days = await api.put(here, json={"kind": "02", "eNCF": number, "paidAfter": 30})
+    said = {"kind": "02", "eNCF": number, "paidOn": "2026-11-20"}
+    kept = await api.put(here, json={**said, "paidat": "2026-11-20"})
+    again = await api.put(here, json=said)
+
+    assert (day.status_code, day.json()["message"].partition(":")[0]) == (400, "paidOn")
+    assert (days.status_code, days.json()["message"].partition(":")[0]) == (400, "paidAfter")
+    assert (kept.json()["paidOn"], [one["path"] for one in kept.json()["warnings"]]) == ("2026-11-20", ["paidat"])
+    assert "warnings" not in again.json()
+    (noted,) = await rows(db, "SELECT through, after FROM tenant_changes WHERE action = 'expense classified'")
+    assert (noted["through"], noted["after"]["eNCF"], noted["after"]["paidOn"]) == ("api", number, "2026-11-20")

@@ -87,3 +87,11 @@ async def test_login_that_names_its_key_otherwise_is_told_the_name(front: Runnin
 
     assert missing.json()["message"] == ("apiKeyId must start with fak_; apiKeyId is missing, and there is api_key_id")
     assert told(extra.json()["warnings"]) == [("unknown-member", "env", None)]
+
+
+async def test_unknown_members_of_a_mode_are_named(api: httpx.AsyncClient) -> None:
+    answer = await api.post("/contingency", json={"mode": "offline", "reason": "no line", "until": "2026-12-01"})
+
+    assert answer.status_code == 200
+    assert [(one["code"], one["path"]) for one in answer.json()["warnings"]] == [("unknown-member", "until")]
+    assert "warnings" not in (await api.get("/contingency")).json()

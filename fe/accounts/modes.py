@@ -7,6 +7,7 @@ from fe.accounts.audited_changes import Author, Shown, note
 from fe.clock import iso
 from fe.contingency import NUMBERED, TERMS, Clock, Mode, may_follow, mode_of
 from fe.ecf.catalogue import Environment
+from fe.ecf.dates import local
 from fe.ecf.ids import new_id
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
@@ -41,6 +42,10 @@ _DAY = Text(
 _SINCE = Text(
     "the contingency begins now or earlier, at most 15 days ago",
     "la contingencia comienza ahora o antes, a lo sumo hace 15 días",
+)
+_OVERLAPS = Text(
+    "the last contingency ended on {en}: this one begins after that",
+    "la última contingencia terminó el {es}: esta comienza después",
 )
 
 
@@ -119,6 +124,12 @@ async def change(
     if wanted is not Mode.NORMAL:
         plain = ModePeriod(new_id(by.at), environment, wanted, None, None, by.at, by.by_whom, reason.strip())
         period = _checked(plain, by, number, valid_until, since)
+    if since is not None and period is not None and period.mode is Mode.CONTINGENCY:
+        # A day of two contingencies would give its paper receipts the later term.
+        ended_at = await modes.last_contingency_end(conn, tenant.tenant_id, environment)
+        if ended_at is not None and period.began_at < ended_at:
+            end = local(ended_at)
+            raise ModeRefused(_OVERLAPS.fill(en=f"{end:%Y-%m-%d %H:%M:%S}", es=f"{end:%d-%m-%Y %H:%M:%S}"))
     if before is not None:
         await modes.end(conn, tenant.tenant_id, environment, by=by.by_whom, reason=reason.strip(), at=by.at)
     if period is not None:

@@ -111,6 +111,19 @@ async def test_bad_changes_are_refused(db: Database, wanted: Mode, more: dict[st
     assert await mode(db, tenant) is Mode.NORMAL
 
 
+async def test_contingency_that_begins_before_the_end_of_the_last_one_is_refused(db: Database) -> None:
+    tenant = await make_tenant(db)
+    hour = timedelta(hours=1)
+    await change(db, tenant, Mode.CONTINGENCY, number="C-1")
+    await change(db, tenant, Mode.NORMAL, at=NOW + hour)
+
+    with pytest.raises(ModeRefused, match="ended on 2026-11-27 12:00:00"):
+        await change(db, tenant, Mode.CONTINGENCY, number="C-2", since=NOW, at=NOW + 2 * hour)
+    await change(db, tenant, Mode.CONTINGENCY, number="C-2", since=NOW + hour, at=NOW + 2 * hour)
+
+    assert await mode(db, tenant) is Mode.CONTINGENCY
+
+
 async def test_an_outage_covers_the_mode_and_puts_the_legend_on_what_waits_for_its_host(db: Database) -> None:
     tenant = await make_tenant(db)
     began = datetime.now(UTC)

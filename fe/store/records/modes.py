@@ -120,6 +120,21 @@ async def contingency_on(conn: Conn, tenant_id: TenantId, environment: Environme
     return await cursor.fetchone()
 
 
+_LAST_END = """
+    SELECT max(p.ended_at)
+      FROM mode_periods AS p
+     WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND p.mode = 'contingency'
+"""
+
+
+async def last_contingency_end(conn: Conn, tenant_id: TenantId, environment: Environment) -> datetime | None:
+    """Return when the last declared contingency ended; None where none has."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_LAST_END, {"tenant": tenant_id, "environment": environment})
+    ended_at: datetime | None = await cursor.fetchone()
+    return ended_at
+
+
 _END = """
     UPDATE mode_periods
        SET ended_at = %(at)s, ended_by = %(by)s, end_reason = %(reason)s

@@ -40,7 +40,7 @@ class CertificationEvidence:
 async def evidence(conn: Conn, tenant_id: TenantId, kind: RunKind = RunKind.SET) -> CertificationEvidence:
     """Read the evidence of a run."""
     files = [("status.json", _json(await _steps(conn, tenant_id)))]
-    for task in await certification_tasks.newest(conn, tenant_id):
+    for task in await certification_tasks.newest(conn, tenant_id, with_results=True):
         if task.kind is TaskKind.SIGN and task.result is not None:
             files.append((f"signed/{task.task_id}-{Path(task.name).name}", task.result))
     return CertificationEvidence(files, await _run(conn, tenant_id, kind, files))
@@ -49,7 +49,7 @@ async def evidence(conn: Conn, tenant_id: TenantId, kind: RunKind = RunKind.SET)
 async def whole_evidence(conn: Conn, tenant_id: TenantId, pdfs: Sequence[tuple[str, bytes]]) -> CertificationEvidence:
     """Read the evidence of all steps, with a folder for each."""
     files, number = [("status.json", _json(await _steps(conn, tenant_id)))], 0
-    for task in await certification_tasks.newest(conn, tenant_id):
+    for task in await certification_tasks.newest(conn, tenant_id, with_results=True):
         if task.kind is TaskKind.SIGN and task.result is not None:
             files.append((f"step-{task.step}/{task.task_id}-{Path(task.name).name}", task.result))
         elif task.kind is TaskKind.ADDRESSES and task.result is not None:

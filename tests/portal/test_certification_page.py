@@ -4,6 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import AsyncIterator
+from functools import partial
 from uuid import uuid4
 
 import httpx
@@ -87,7 +88,7 @@ class Walk:
 
     async def worked(self) -> CertificationTask:
         assert await self.certifier.step()
-        return (await self.db.run(certification_tasks.newest, self.tenant))[0]
+        return (await self.db.run(partial(certification_tasks.newest, with_results=True), self.tenant))[0]
 
 
 @pytest.fixture
@@ -138,6 +139,28 @@ async def test_portal_file_is_signed_by_the_worker_and_handed_back(
     assert (refused.result, len(refused.why_not)) == (None, 1)
     assert "RNCContribuyente 101000001: this company" in shown.text
     assert f"{walk.here}/steps/1/sign" not in closed
+
+
+async def test_signed_files_stay_in_page_and_evidence_after_a_hundred_later_acts(
+    walk: Walk, portal: Running, company: TenantId
+) -> None:
+    application = APPLICATION.format(holder=company_credential().holder_id).encode()
+    await walk.send("steps/1/sign", ("Postulacion.xml", application))
+    signed = await walk.worked()
+    await rows(
+        portal.db,
+        "INSERT INTO certification_tasks (tenant_id, task_id, kind, asked_at, asked_by, name, choices, done_at, faults)"
+        " SELECT %(tenant)s, gen_random_uuid(), 'check', '2099-01-01', 'eva', '', '{\"step\": 2}', '2099-01-01', '[]'"
+        " FROM generate_series(1, 100) RETURNING 1",
+        tenant=company,
+    )
+    page = await walk.browser.get(walk.here)
+    archive = await walk.browser.get(f"{walk.here}/evidence")
+
+    assert "download it signed" in page.text
+    with zipfile.ZipFile(io.BytesIO(archive.content)) as found:
+        assert found.read(f"step-1/{signed.task_id}-Postulacion.xml") == signed.result
+    assert {one.result for one in await portal.db.run(certification_tasks.newest, company)} == {None}
 
 
 async def test_set_is_loaded_checked_and_handed_to_be_sent(walk: Walk, portal: Running) -> None:

@@ -85,6 +85,11 @@ async def _show(visit: Visit, problems: Sequence[Text] = (), status: int = 200, 
     found = await visit.read(progress)
     tasks = await visit.read(certification_tasks.newest)
     following = found.following
+    checked = {one.step: one for one in reversed(tasks) if one.kind is not TaskKind.SIGN}
+    for step, one in checked.items():
+        if one.kind is TaskKind.ADDRESSES and one.has_result:
+            whole = await visit.read(certification_tasks.find, one.task_id)
+            checked[step] = one if whole is None else whole
     is_sending = any(one.run.state is RunState.SENDING for one in found.runs.values())
     return visit.page(
         "company/certification.html",
@@ -94,7 +99,7 @@ async def _show(visit: Visit, problems: Sequence[Text] = (), status: int = 200, 
         problems=problems[:_FAULTS],
         at=at or (following.number if following is not None else 0),
         signings={step: [one for one in tasks if one.kind is TaskKind.SIGN and one.step == step] for step in SIGNED},
-        checked={one.step: one for one in reversed(tasks) if one.kind is not TaskKind.SIGN},
+        checked=checked,
         task_kinds=_KINDS,
         colours=_COLOURS,
         states=_STATES,

@@ -47,6 +47,7 @@ class CertificationTask:
     choices: Mapping[str, Any]
     done_at: datetime | None
     result: bytes | None
+    has_result: bool
     faults: Sequence[Sequence[str]] | None
 
     @property
@@ -66,7 +67,8 @@ class CertificationTask:
         return [Text(en, es) for en, es in self.faults or ()]
 
 
-_COLUMNS = "tenant_id, task_id, kind, asked_at, asked_by, name, content, choices, done_at, result, faults"
+_COLUMNS = """tenant_id, task_id, kind, asked_at, asked_by, name, content, choices, done_at, result,
+           result IS NOT NULL AS has_result, faults"""
 _ASK = """
     INSERT INTO certification_tasks (tenant_id, task_id, kind, asked_at, asked_by, name, content, choices)
     VALUES (%(tenant)s, %(task)s, %(kind)s, %(at)s, %(by)s, %(name)s, %(content)s, %(choices)s)
@@ -78,12 +80,13 @@ _KEEP = """
             '[]')
 """
 _FIND = f"SELECT {_COLUMNS} FROM certification_tasks AS t WHERE t.tenant_id = %(tenant)s AND t.task_id = %(task)s"
-# Without the files that were uploaded: only the worker reads them.
+# Without the files that were uploaded: only the worker reads them. Signatures have a query to themselves, so that later
+# acts do not push them out.
 _NEWEST = """
     SELECT t.tenant_id, t.task_id, t.kind, t.asked_at, t.asked_by, t.name, NULL::bytea AS content, t.choices, t.done_at,
-           t.result, t.faults
+           CASE WHEN %(with_results)s THEN t.result END AS result, t.result IS NOT NULL AS has_result, t.faults
       FROM certification_tasks AS t
-     WHERE t.tenant_id = %(tenant)s
+     WHERE t.tenant_id = %(tenant)s AND (t.kind = 'sign') = %(signatures)s
      ORDER BY t.asked_at DESC
      LIMIT 100
 """
@@ -144,10 +147,13 @@ async def find(conn: Conn, tenant_id: TenantId, task_id: UUID) -> CertificationT
     return await (await cursor.execute(_FIND, {"tenant": tenant_id, "task": task_id}, binary=True)).fetchone()
 
 
-async def newest(conn: Conn, tenant_id: TenantId) -> list[CertificationTask]:
-    """List the acts of a tenant without their `content`, newest first."""
-    cursor = conn.cursor(row_factory=record_row(CertificationTask))
-    return await (await cursor.execute(_NEWEST, {"tenant": tenant_id}, binary=True)).fetchall()
+async def newest(conn: Conn, tenant_id: TenantId, *, with_results: bool = False) -> list[CertificationTask]:
+    """List the last signatures of a tenant and its last other acts, newest first, without their `content`."""
+    cursor, found = conn.cursor(row_factory=record_row(CertificationTask)), list[CertificationTask]()
+    for signatures in (True, False):
+        values = {"tenant": tenant_id, "signatures": signatures, "with_results": with_results}
+        found += await (await cursor.execute(_NEWEST, values, binary=True)).fetchall()
+    return sorted(found, key=lambda one: one.asked_at, reverse=True)
 
 
 async def take(conn: Conn) -> CertificationTask | None:

@@ -17,6 +17,7 @@ from tests.archiving.receipts import EVENING, MORNING, finished, voided
 from tests.archiving.test_archiving import run_archiver
 from tests.factories.tenants import rows
 from tests.portal.running import start_portal
+from tests.waiting import until
 
 
 async def test_archive_page_lists_and_sends_packages_and_an_owner_takes_everything(
@@ -35,6 +36,10 @@ async def test_archive_page_lists_and_sends_packages_and_an_owner_takes_everythi
     await finished(db, tenant, at=MORNING)
     portal = await start_portal(nursery, db, portal_db, None, archive=store)
     here = f"/companies/{tenant}/ecf/archive"
+    reader = await portal.person(tenant, PortalRole.MEMBER, email="eva@example.do", language="es")
+    async with portal.browser(reader, language="es") as browser:
+        theirs = await browser.get(here)
+        refused = await browser.client.post(f"{here}/everything")
     async with portal.browser(await portal.person(tenant)) as browser:
         page = await browser.get(here)
         older = await browser.get(f"{here}?before=2")
@@ -47,10 +52,11 @@ async def test_archive_page_lists_and_sends_packages_and_an_owner_takes_everythi
         (first,) = (name for name in store.sizes(f"{tenant}/ecf/") if "-000001-" in name and name.endswith(".zip"))
         (tmp_path / first).unlink()
         away = await browser.client.get(f"{here}/1.zip")
-    reader = await portal.person(tenant, PortalRole.MEMBER, email="eva@example.do", language="es")
-    async with portal.browser(reader, language="es") as browser:
-        theirs = await browser.get(here)
-        refused = await browser.client.post(f"{here}/everything")
+        archives = portal.portal.archives
+        await until(lambda: not archives.of(tenant))
+        with archives.held(tenant), archives.held(tenant):
+            busy = await browser.send(f"{here}/everything")
+    exported = await rows(db, "SELECT 1 AS n FROM tenant_changes WHERE action = 'archive exported'")
 
     assert page.text.count("Verified<") == 2
     assert f"{here}/2.zip" in page.text
@@ -58,6 +64,7 @@ async def test_archive_page_lists_and_sends_packages_and_an_owner_takes_everythi
     assert f"{here}/2.zip" not in older.text
     assert package.headers["content-disposition"].endswith(f'fe-archive-ecf-{tenant}-000001.zip"')
     assert absent == [404, 404]
+    assert (busy.status_code, len(exported)) == (429, 1)
     assert away.status_code == 503
     assert portal.portal.metrics.registry.get_sample_value("fe_archive_failures_total", {"fault": "missing"}) == 1
     assert verifier.content == build_verifier()

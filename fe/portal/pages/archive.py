@@ -109,8 +109,8 @@ async def verifier(visit: Visit) -> Reply:
 async def everything(visit: Visit) -> Reply:
     """Send all packages of all environments with a protocol, and record the handover."""
     whole = WholeArchive(visit.portal.db, _store(visit), visit.company.tenant, visit.by_whom, visit.now)
-    await visit.change(_note, visit)
     visit.until_sent.enter_context(visit.portal.archives.held(visit.tenant_id))
+    await visit.change(_note, visit)
     name = f"fe-archive-{visit.tenant_id}-{visit.now:%Y-%m-%d}.zip"
     return visit.streamed(name, "application/zip", zip_stream(_logged(whole)))
 

@@ -36,6 +36,7 @@ BODY_BYTES = 64 * MAX_BODY_BYTES
 #: of a megabyte would take a quarter of a second.
 _READ_HERE = 16 * 1024
 _THREADS = 2
+_LONGEST_FILE_NAME = 200
 _URLENCODED = "application/x-www-form-urlencoded"
 
 
@@ -102,6 +103,8 @@ async def _body(most: int) -> bytes:
 def read_form(body: bytes, content_type: str, most: int) -> Form:
     """Parse a form with at most `most` fields and files; an unknown content type has none.
 
+    NULs, which PostgreSQL stores in no text, are taken out of values and of the names of files.
+
     Raises Refused (413) for more, before they are parsed.
     """
     kind, options = parse_options_header(content_type)
@@ -112,8 +115,16 @@ def read_form(body: bytes, content_type: str, most: int) -> Form:
         _, fields, files = parser.parse(BytesIO(body), kind, len(body), options)
     except RequestEntityTooLarge:
         raise Refused(413, TOO_LARGE) from None
-    uploads = {name: Upload(file.filename, file.read()) for name, file in files.items() if file.filename is not None}
-    return Form({name: fields.getlist(name) for name in fields}, uploads)
+    uploads = {
+        name: Upload(_plain(file.filename)[:_LONGEST_FILE_NAME], file.read())
+        for name, file in files.items()
+        if file.filename is not None
+    }
+    return Form({name: [_plain(value) for value in fields.getlist(name)] for name in fields}, uploads)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\0", "")
 
 
 def _in_memory(*_: Any, **__: Any) -> BytesIO:

@@ -257,6 +257,15 @@ def test_many_separators_with_nothing_between_them_are_many_fields() -> None:
         read_form(b"a" + b"&" * 200, URLENCODED, 200)
 
 
+def test_form_has_no_nul_and_no_long_file_name() -> None:
+    typed = read_form(b"name=An%00a", URLENCODED, 1)
+    head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="' + b"n" * 300 + b'"\r\n\r\n'
+    file = read_form(head + b"a\0b\r\n--b--\r\n", MULTIPART, 1).files["file"]
+
+    assert typed.get("name") == "Ana"
+    assert (len(file.name), file.content) == (200, b"a\0b")
+
+
 @pytest.mark.parametrize("kind", range(3), ids=["urlencoded", "multipart", "files"])
 async def test_too_many_fields_are_refused_in_a_page(owner: Browser, tenant: TenantId, kind: int) -> None:
     media_type, body = list(forms_of(1000))[kind]

@@ -375,7 +375,7 @@ async def test_hostile_input_is_shown_as_text(owner: Browser, able: TenantId) ->
     assert form.status == 200
     assert "<img" not in form.text
     assert form.value("item.NombreItem") == HOSTILE
-    for odd in ("\x00", "\x1b", "\ufffe"):
+    for odd in ("\x1b", "\ufffe"):
         form = await simple(owner, able)
         form.type("item.NombreItem", f"x{odd}y")
         assert (await form.press("issue")).status_code == 400, repr(odd)

@@ -57,7 +57,6 @@ async def test_a_user_is_made_changed_and_removed(portal: Running, owner: Browse
     ("fields", "said"),
     [
         ({"email": "nobody"}, "is not an e-mail address"),
-        ({"email": "a\x00@b"}, "is not an e-mail address"),
         ({"email": "x" * 10_000 + "@b"}, "is not an e-mail address"),
         ({"RNCEmisor": "1"}, "9 digits"),
         ({"email": "<img src=x onerror=alert(1)>"}, "&lt;img src=x"),

@@ -110,7 +110,6 @@ _REFUSED: list[tuple[dict[str, str], str]] = [
     ({"name-0": "Content-Length", "value-0": "0"}, "set by the service"),
     ({"name-0": "X-A", "value-0": "1", "name-1": "x-a", "value-1": "2"}, "there twice"),
     ({"name-0": "", "value-0": "1"}, "without a name"),
-    ({"name-0": "X-A", "value-0": "a\x00b"}, "visible ASCII"),
     ({"name-0": "X-A", "value-0": "v" * 5000}, "visible ASCII"),
 ]
 

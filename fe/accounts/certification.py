@@ -155,7 +155,7 @@ async def checklist(conn: Conn, tenant_id: TenantId, now: datetime) -> list[Live
         one.not_after for one in await certificates.in_use(conn, tenant_id) if one.not_before <= now < one.not_after
     ]
     given = {
-        one.prefix: one.last_day
+        one.prefix
         for one in await sequences.listed(conn, tenant_id, Environment.ECF)
         if one.is_active and one.current_number <= one.max_number and (one.ends_at is None or now < one.ends_at)
     }
@@ -164,7 +164,7 @@ async def checklist(conn: Conn, tenant_id: TenantId, now: datetime) -> list[Live
             path=CertificationPath.OWN if begun is None else begun.path,
             done={one.step for one in await certification.steps(conn, tenant_id)},
             certificate_until=max(valid, default=None),
-            sequences=sorted(given.items()),
+            sequences=sorted(given),
             has_key=any(
                 one.environment is Environment.ECF and one.active(now) for one in await keys.of_tenant(conn, tenant_id)
             ),

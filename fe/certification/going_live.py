@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 
 from fe.certification.steps import ADDRESSES, DELEGATION, next_step
 from fe.ecf.dates import local
@@ -18,8 +18,8 @@ class LiveFacts:
     done: Collection[int]
     #: When the certificate that signs expires; None: there is none that is valid.
     certificate_until: datetime | None
-    #: Types with a sequence that gives numbers, with its last day.
-    sequences: Sequence[tuple[str, date | None]]
+    #: Types with a sequence that gives numbers.
+    sequences: Sequence[str]
     has_key: bool
     has_accepted: bool
 
@@ -42,7 +42,7 @@ def going_live(facts: LiveFacts) -> list[LiveItem]:
     """List what going live takes, in the order in which it is done."""
     following = next_step(facts.path, facts.done)
     until = None if facts.certificate_until is None else local(facts.certificate_until)
-    types = ", ".join(prefix for prefix, _ in facts.sequences)
+    types = ", ".join(facts.sequences)
     is_delegated = DELEGATION.number in facts.done or facts.has_accepted
     return [
         LiveItem(

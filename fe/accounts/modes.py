@@ -37,7 +37,8 @@ _NUMBER = Text(
     f"indique el número de la declaración o autorización, de 1 a {LONGEST_NUMBER} caracteres",
 )
 _DAY = Text(
-    "give the authorisation's last day, which is not over", "indique el último día de la autorización, sin vencer"
+    "give the last day of the authorisation; it must not be past",
+    "indique el último día de la autorización; no debe haber pasado",
 )
 _SINCE = Text(
     "the contingency begins now or earlier, at most 15 days ago",

@@ -93,7 +93,7 @@ def paper_routes(prefix: str, paper: PaperHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {200: (models.REPLACEMENTS,)},
                 models.ReplacementsRequest,
-                note="Each paper receipt gets at most one accepted e-CF; it goes to the authority only.",
+                note="Each paper receipt gets at most one accepted e-CF. The e-CF goes to the authority only.",
             ),
             _SMALL_BODY,
         ),

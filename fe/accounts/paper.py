@@ -61,6 +61,12 @@ _NOT_NOW = Text(
     "el servicio emite números de la serie B solo mientras esté registrada una contingencia declarada",
 )
 _FUTURE = Text("{day} has not come yet", "{day} todavía no ha llegado")
+_UNNAMED = Text(
+    "`ncf` and `clientRequestId` are missing: send `ncf`, the number on the paper; or, for the service to draw a "
+    "number, a `clientRequestId`, with which a repeat draws no other one",
+    "faltan `ncf` y `clientRequestId`: envíe `ncf`, el número del papel; o, para que el servicio asigne un número, un "
+    "`clientRequestId`, con el que una repetición no asigna otro",
+)
 _TWICE = Text(
     "{ncf} was entered already: {total} of {day}, entered {at} by {by}",
     "{ncf} ya se registró: {total} del {day}, registrado el {at} por {by}",
@@ -181,6 +187,8 @@ async def enter(
     db: Database, by: Author, tenant: Tenant, environment: Environment, asked: AskedPaper, examined: ExaminedPaper
 ) -> Entered:
     """Store a paper receipt; a repeat with the same content changes nothing. Raises PaperRefused, PaperConflict."""
+    if asked.ncf is None and asked.client_request_id is None:
+        raise PaperRefused(_UNNAMED)
     try:
         return await db.transact_for(tenant.tenant_id, _enter, by, tenant, environment, asked, examined)
     except EnteredBefore:  # another request was first: now it can be seen

@@ -1,11 +1,17 @@
 """`fe paper`: receipts of series B on paper and their replacement, through the API with a stored key."""
 
+import os
+import secrets
+import shutil
 from pathlib import Path
+from typing import Any
 
 import click
+import msgspec
 
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all
+from fe.ecf.json_text import write_json
 from fe.integrator.api import body_of, opened
 from fe.integrator.language import say
 from fe.integrator.options import api_options
@@ -78,8 +84,13 @@ def show_one(profile: str, patience: float, ncf: str, as_json: bool) -> None:
 @_file
 @json_option
 def enter(profile: str, patience: float, file: Path, as_json: bool) -> None:
-    """Enter one receipt or several: FILE has the body of POST /paper-receipts, one receipt, or a list."""
+    """Enter one receipt or several: FILE has the body of POST /paper-receipts, one receipt, or a list.
+
+    A receipt without ncf and clientRequestId gets a clientRequestId, which is written into FILE before it is sent:
+    the same FILE sent again enters nothing twice.
+    """
     found = body_of(file)
+    _write_ids(file, found)
     if isinstance(found, dict) and "receipts" not in found:
         found = [found]
     with opened(profile, patience) as api:
@@ -94,6 +105,38 @@ def enter(profile: str, patience: float, file: Path, as_json: bool) -> None:
         raise Failure(
             say(f"{len(refused)} not entered; the first: {why}", f"sin registrar: {len(refused)}; el primero: {why}")
         )
+
+
+def _write_ids(file: Path, found: Any) -> None:
+    """Write a clientRequestId into each receipt of a file that has neither it nor a number. Raises Failure.
+
+    A digest of the content would not do: two sales may be equal.
+    """
+    listed = found.get("receipts", [found]) if isinstance(found, dict) else found
+    rows = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    unnamed = [one for one in rows if one.get("ncf") is None and one.get("clientRequestId") is None]
+    if not unnamed:
+        return
+    for one in unnamed:
+        one["clientRequestId"] = f"cli-{secrets.token_hex(16)}"
+    to = file.resolve()
+    part = to.with_name(f"{to.name}.part")
+    try:
+        with part.open("wb") as out:
+            out.write(msgspec.json.format(write_json(found), indent=2) + b"\n")
+            out.flush()
+            os.fsync(out.fileno())
+        shutil.copymode(to, part)
+        part.replace(to)
+    except OSError as error:
+        raise Failure(
+            say(
+                f"{file.name}: no clientRequestId can be written into it ({error.strerror}): give each receipt an "
+                "ncf or a clientRequestId; nothing was sent",
+                f"{file.name}: no se puede escribir un clientRequestId en él ({error.strerror}): dé a cada comprobante "
+                "un ncf o un clientRequestId; no se envió nada",
+            )
+        ) from None
 
 
 @paper.command("correct")

@@ -92,7 +92,7 @@ async def test_paper_receipts_of_a_declared_contingency_are_replaced_once_each(d
         # Outside a contingency nothing counts.
         first = {"ncf": "B0100000007", "issuedOn": day, "payload": content("31")}
         (early,) = await entered(stack, first)
-        (drawn_early,) = await entered(stack, {"payload": content("32")})
+        (drawn_early,) = await entered(stack, {"payload": content("32"), "clientRequestId": "early"})
         await change(stack, Mode.CONTINGENCY, number="C-1", since=began)
 
         # Three receipts: two from the pad, one issued by the service.

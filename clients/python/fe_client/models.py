@@ -4901,7 +4901,7 @@ class PaperReceiptRequest(TypedDict):
     ncf: NotRequired[str | None]
     """the number on the paper"""
     clientRequestId: NotRequired[str | None]
-    """with the same id the service draws one number"""
+    """required without `ncf`: with the same id the service draws one number"""
 
 
 class PaperReceiptsAnswer(TypedDict):

@@ -4040,6 +4040,8 @@ export type components = {
         };
         /**
          * @description A receipt that was issued on paper, or is now: without `ncf` the service draws the next number of the range.
+         *
+         *     It has `ncf`, `clientRequestId`, or both.
          * @example {
          *       "issuedOn": "2026-11-27",
          *       "ncf": "B0200000007",
@@ -4080,7 +4082,7 @@ export type components = {
             };
             /** @description the number on the paper */
             ncf?: string | null;
-            /** @description with the same id the service draws one number */
+            /** @description required without `ncf`: with the same id the service draws one number */
             clientRequestId?: string | null;
         };
         /** @description Receipts by their number. */

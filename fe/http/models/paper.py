@@ -95,7 +95,10 @@ class PaperContent(RequestModel):
 
 
 class PaperReceiptRequest(PaperContent):
-    """A receipt that was issued on paper, or is now: without `ncf` the service draws the next number of the range."""
+    """A receipt that was issued on paper, or is now: without `ncf` the service draws the next number of the range.
+
+    It has `ncf`, `clientRequestId`, or both.
+    """
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -103,7 +106,7 @@ class PaperReceiptRequest(PaperContent):
     clientRequestId: Annotated[
         str | None,
         Field(
-            description="with the same id the service draws one number",
+            description="required without `ncf`: with the same id the service draws one number",
             json_schema_extra={"minLength": 1, "maxLength": 120},
         ),
     ] = None

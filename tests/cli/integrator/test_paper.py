@@ -1,5 +1,6 @@
 """`fe paper` against a scripted API."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +57,30 @@ def test_paper_receipts_are_entered_listed_corrected_and_replaced(here: FeHere, 
         "/paper-receipts/replacements",
     ]
     assert server.heard[-1].body == {"ncfs": ["B0200000007"]}
+
+
+def test_receipts_without_a_number_keep_one_id_over_lost_answers_and_runs(here: FeHere, tmp_path: Path) -> None:
+    sale, of_pad = '{"payload": {"MontoItem": 700.10}}', '{"ncf": "B0200000007", "payload": {}}'
+    file = tmp_path / "sales.json"
+    file.write_text(f"[{sale}, {sale}, {of_pad}]", encoding="utf-8")
+    done = Said(200, {"items": [{"statusCode": 201, "message": "entered", "ncf": "B0200000008"}]})
+    with scripted(token(), Said(200, None), done, done) as server:
+        keep(server)
+        for _ in range(2):
+            here.json("paper", "enter", str(file))
+
+    lost, first, second = (one.body["receipts"] for one in server.heard[1:])
+    assert lost == first == second == json.loads(file.read_text())
+    ids = [one.get("clientRequestId") for one in first]
+    assert (len(set(ids)), ids[0] and ids[1], ids[2]) == (3, ids[1], None)
+    assert "700.10" in file.read_text()
+
+
+def test_file_that_cannot_get_ids_is_not_sent(here: FeHere, tmp_path: Path) -> None:
+    file = tmp_path / "sale.json"
+    file.write_text('{"payload": {}}', encoding="utf-8")
+    (tmp_path / "sale.json.part").mkdir()
+    with scripted(token()) as server:
+        keep(server)
+        assert "nothing was sent" in here.refused("paper", "enter", str(file))
+    assert server.heard == []

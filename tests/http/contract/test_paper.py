@@ -1,7 +1,36 @@
-"""Paper receipts over HTTP: what a client may write into an address."""
+"""Paper receipts over HTTP: what a client may write into an address, and into the receipts that it enters."""
+
+from typing import Any
 
 import httpx
 import pytest
+
+from fe.identifiers import TenantId
+from fe.store.postgres.db import Database
+from tests.contingency.test_paper import content
+from tests.factories.tenants import rows
+
+IN_CONTINGENCY = """
+    INSERT INTO mode_periods (tenant_id, environment, period_id, mode, number, began_at, begun_by, reason)
+    VALUES (%(tenant)s, 'testecf', gen_random_uuid(), 'contingency', 'C-1', now() - interval '3 days', 'eva', 'fire')
+    RETURNING period_id
+"""
+A_RANGE = {"first": "B0200000001", "last": "B0200000500", "expiresOn": "2099-12-31"}
+
+
+@pytest.fixture
+async def on_paper(db: Database, api: httpx.AsyncClient, tenant: TenantId) -> httpx.AsyncClient:
+    """Return a client of a company with a range of B02, and in a contingency that began three days ago."""
+    await rows(db, IN_CONTINGENCY, tenant=tenant)
+    assert (await api.post("/paper-ranges", json=A_RANGE)).status_code == 200
+    return api
+
+
+async def entered(api: httpx.AsyncClient, *receipts: Any) -> list[dict[str, Any]]:
+    answer = await api.post("/paper-receipts", json={"receipts": receipts})
+    assert answer.status_code == 200, answer.text
+    items: list[dict[str, Any]] = answer.json()["items"]
+    return items
 
 
 @pytest.mark.parametrize("path", ["/paper-receipts?cursor=%00", "/paper-receipts?cursor=B01"])
@@ -15,3 +44,12 @@ async def test_cursor_that_no_answer_gave_is_a_400(api: httpx.AsyncClient, path:
 @pytest.mark.parametrize("number", ["%00", "B0100000001", "x"])
 async def test_number_without_a_paper_receipt_is_a_404(api: httpx.AsyncClient, number: str) -> None:
     assert (await api.get(f"/paper-receipts/{number}")).status_code == 404
+
+
+async def test_receipt_with_neither_number_nor_request_id_is_refused(on_paper: httpx.AsyncClient) -> None:
+    (item,) = await entered(on_paper, {"payload": content("32")})
+
+    assert item["statusCode"] == 400, item
+    assert "`ncf`" in item["message"]
+    assert "`clientRequestId`" in item["message"]
+    assert (await on_paper.get("/paper-receipts")).json()["items"] == []

@@ -3,7 +3,7 @@
 Only numbers issued inside a contingency that was notified to the authority are valid.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -294,7 +294,7 @@ async def correct(
 ) -> Entered:
     """Write another content and date of a receipt whose e-CF was not issued, or not accepted. In a transaction.
 
-    Raises PaperRefused, NoSuchPaper, PaperConflict.
+    Without a date it keeps the one that was entered. Raises PaperRefused, NoSuchPaper, PaperConflict.
     """
     assert asked.ncf is not None
     there = await paper.locked(conn, tenant.tenant_id, environment, asked.ncf)
@@ -309,11 +309,12 @@ async def correct(
             raise PaperConflict(_ON_ITS_WAY.fill(ncf=asked.ncf))
         if tried.is_in_doubt:
             raise PaperConflict(IN_DOUBT.fill(e_ncf=tried.e_ncf))
+    asked = replace(asked, issued_on=asked.issued_on or there.issued_on)
     found = await _placed(conn, by, tenant, environment, asked, examined)
     await paper.correct(conn, tenant.tenant_id, found.new, at=by.at, by=by.by_whom)
     old = {"issuedOn": there.issued_on.isoformat(), "total": str(there.total)}
     new = {"issuedOn": found.new.issued_on.isoformat(), "total": str(examined.total)}
-    await note(conn, tenant, by, "paper receipt corrected", asked.ncf, old, new)
-    made = await paper.find(conn, tenant.tenant_id, environment, asked.ncf)
+    await note(conn, tenant, by, "paper receipt corrected", there.ncf, old, new)
+    made = await paper.find(conn, tenant.tenant_id, environment, there.ncf)
     assert made is not None
     return Entered(made, False, (*examined.remarks, *found.remarks))

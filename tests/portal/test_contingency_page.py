@@ -81,7 +81,8 @@ async def test_paper_receipts_are_entered_printed_and_replaced_in_the_portal(
 ) -> None:
     at = f"/companies/{tenant}/testecf"
     paper = f"{at}/contingency/paper"
-    ends = (local(datetime.now(UTC)).date() + timedelta(days=90)).isoformat()
+    today = local(datetime.now(UTC)).date()
+    ends = (today + timedelta(days=90)).isoformat()
     person = await portal.person(tenant, PortalRole.MEMBER)
     async with portal.browser(person) as browser:
         await browser.get(f"{at}/contingency")
@@ -98,6 +99,13 @@ async def test_paper_receipts_are_entered_printed_and_replaced_in_the_portal(
         asked = await form.press("paper")
         browser.page = asked
         drawn = await browser.send(asked.url.path, {"ncf": "", "issued_on": ""})
+        form = await ReceiptForm.open(browser, f"{at}/new/32")
+        form.type("item.NombreItem", "Martillo")
+        form.type("item.PrecioUnitarioItem", "451")
+        browser.page = await form.press("paper")
+        await rows(db, "UPDATE paper_receipts SET issued_on = issued_on - 1 RETURNING 1")
+        known = await browser.send(browser.page.url.path, {"ncf": "B0200000001", "issued_on": today.isoformat()})
+        await rows(db, "UPDATE paper_receipts SET issued_on = issued_on + 1 RETURNING 1")
         listed = await browser.get(paper)
         printed = await browser.get(f"{paper}/B0200000001/pdf")
         await browser.get(paper)
@@ -116,6 +124,8 @@ async def test_paper_receipts_are_entered_printed_and_replaced_in_the_portal(
     assert "Enter as paper receipt" in offered
     assert "the next number is drawn" in asked.text
     assert "B0200000001 was entered" in drawn.text
+    assert (known.status_code, "Correct what was entered" in known.text) == (409, True)
+    assert f'value="{today - timedelta(days=1)}"' in known.text
     assert "To be replaced" in listed.text
     assert (printed.headers["content-type"], printed.content[:5]) == ("application/pdf", b"%PDF-")
     (page,) = reading.pages(printed.content)

@@ -4800,7 +4800,7 @@ class PaperContent(TypedDict):
     """The content of a paper receipt."""
 
     issuedOn: NotRequired[str | None]
-    """the day on the paper; default: today"""
+    """the day on the paper; default: today, in a correction the day that was entered"""
     payload: dict[str, Any]
     """the receipt as in POST /invoices, with `TipoeCF` of the e-CF that replaces it, and without number, dates of its own and reference"""
 
@@ -4895,7 +4895,7 @@ class PaperReceiptRequest(TypedDict):
     """A receipt that was issued on paper, or is now: without `ncf` the service draws the next number of the range."""
 
     issuedOn: NotRequired[str | None]
-    """the day on the paper; default: today"""
+    """the day on the paper; default: today, in a correction the day that was entered"""
     payload: dict[str, Any]
     """the receipt as in POST /invoices, with `TipoeCF` of the e-CF that replaces it, and without number, dates of its own and reference"""
     ncf: NotRequired[str | None]

@@ -3941,7 +3941,7 @@ export type components = {
         PaperContent: {
             /**
              * Format: date
-             * @description the day on the paper; default: today
+             * @description the day on the paper; default: today, in a correction the day that was entered
              */
             issuedOn?: string | null;
             /** @description the receipt as in POST /invoices, with `TipoeCF` of the e-CF that replaces it, and without number, dates of its own and reference */
@@ -4073,7 +4073,7 @@ export type components = {
         PaperReceiptRequest: {
             /**
              * Format: date
-             * @description the day on the paper; default: today
+             * @description the day on the paper; default: today, in a correction the day that was entered
              */
             issuedOn?: string | null;
             /** @description the receipt as in POST /invoices, with `TipoeCF` of the e-CF that replaces it, and without number, dates of its own and reference */

@@ -87,7 +87,11 @@ class PaperContent(RequestModel):
     )
 
     issuedOn: Annotated[
-        str | None, Field(description="the day on the paper; default: today", json_schema_extra=_DATE)
+        str | None,
+        Field(
+            description="the day on the paper; default: today, in a correction the day that was entered",
+            json_schema_extra=_DATE,
+        ),
     ] = None
     payload: Annotated[dict[str, Any], Field(description=_PAYLOAD)]
 

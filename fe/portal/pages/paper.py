@@ -206,8 +206,9 @@ async def _ask(
     problems: list[Text] | None = None,
     status: int = 200,
     *,
-    may_correct: bool = False,
+    there: PaperRecord | None = None,
 ) -> Reply:
+    """Show the form; `there` is what was entered under the number, which can be corrected."""
     of = draft.entry.layout.type
     prefix = next(prefix for prefix, one in TYPES.items() if one is of)
     period = await visit.read(modes.current, visit.environment)
@@ -220,9 +221,9 @@ async def _ask(
         kind=KINDS[prefix],
         ranges=[one for one in ranges if one.prefix == prefix],
         ncf_of=ncf_of,
-        today=local(visit.now).date(),
+        day=local(visit.now).date() if there is None else there.issued_on,
         draws=period is not None and period.mode is Mode.CONTINGENCY,
-        may_correct=may_correct,
+        may_correct=there is not None,
         here=f"contingency/paper/new/{of.value}/{visit.params['draft']}",
         back=f"new/{of.value}/{visit.params['draft']}",
     )
@@ -251,8 +252,8 @@ async def enter(visit: Visit) -> Reply:
     except Malformed as bad:
         return await _ask(visit, draft, [bad.text], 400)
     except PaperRefused as refused:
-        there = ncf is not None and is_ncf(ncf) and await visit.read(paper.find, environment, ncf) is not None
-        return await _ask(visit, draft, [refused.text], 409, may_correct=there)
+        there = await visit.read(paper.find, environment, ncf) if ncf is not None and is_ncf(ncf) else None
+        return await _ask(visit, draft, [refused.text], 409, there=there)
     await drafts.end(visit, str(visit.params["draft"]))
     said = _ENTERED.fill(ncf=done.record.ncf)
     for one in done.remarks:

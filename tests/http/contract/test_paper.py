@@ -1,10 +1,12 @@
 """Paper receipts over HTTP: what a client may write into an address, and into the receipts that it enters."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from fe.ecf.dates import local
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Database
 from tests.contingency.test_paper import content
@@ -53,3 +55,13 @@ async def test_receipt_with_neither_number_nor_request_id_is_refused(on_paper: h
     assert "`ncf`" in item["message"]
     assert "`clientRequestId`" in item["message"]
     assert (await on_paper.get("/paper-receipts")).json()["items"] == []
+
+
+async def test_correction_without_a_date_keeps_the_date(on_paper: httpx.AsyncClient) -> None:
+    yesterday, today = (local(datetime.now(UTC) - timedelta(days=days)).date().isoformat() for days in (1, 0))
+    await entered(on_paper, {"ncf": "B0200000007", "issuedOn": yesterday, "payload": content("32")})
+
+    kept = await on_paper.put("/paper-receipts/B0200000007", json={"payload": content("32", 451)})
+    moved = await on_paper.put("/paper-receipts/B0200000007", json={"payload": content("32", 451), "issuedOn": today})
+
+    assert [one.json()["issuedOn"] for one in (kept, moved)] == [yesterday, today]

@@ -124,6 +124,12 @@ class PaperReceiptsRequest(RequestModel):
     receipts: Annotated[list[PaperReceiptRequest], Field(min_length=1, max_length=MOST_ENTERED)]
 
 
+class SentPaperReceipts(RequestModel):
+    """The receipts of a `PaperReceiptsRequest`, not checked yet: a wrong one does not refuse the others."""
+
+    receipts: Annotated[list[Any], Field(min_length=1, max_length=MOST_ENTERED)]
+
+
 class ReplacementsRequest(RequestModel):
     """The paper receipts whose e-CF are issued."""
 

@@ -31,14 +31,14 @@ from fe.http.models.paper import (
     PaperRangeRequest,
     PaperReceiptAnswer,
     PaperReceiptRequest,
-    PaperReceiptsRequest,
     ReplacementItem,
     ReplacementsRequest,
+    SentPaperReceipts,
     serialize_paper,
     serialize_range,
 )
 from fe.http.paging import read_in_turn
-from fe.http.request_bodies import read_body
+from fe.http.request_bodies import check, read_body
 from fe.identifiers import ClientRequestId, TenantId
 from fe.issuing.paper import BadPaper, examine
 from fe.issuing.paper_replacing import PaperReplacer, Replaced
@@ -52,6 +52,7 @@ _NO_RANGE = Text("no range has this id", "ningún rango tiene este id")
 _NO_PAPER = Text("no paper receipt has this number", "ningún comprobante en papel tiene este número")
 _OPEN = Text("`open`, or left out", "`open`, o se omite")
 _NAMED = Text("a text of 1 to 120 characters", "un texto de 1 a 120 caracteres")
+_OBJECTS = Text("a list of JSON objects", "una lista de objetos JSON")
 _ENTERED, _BEFORE = (
     Text("entered", "registrado"),
     Text("entered before with the same content", "ya registrado con el mismo contenido"),
@@ -159,7 +160,7 @@ class PaperHandlers:
 
     async def enter(self, call: Call) -> ApiReply:
         """Store paper receipts, each by itself: 200, and what became of each in their order."""
-        asked = read_body(PaperReceiptsRequest, await call.body())
+        asked = read_body(SentPaperReceipts, await call.body())
         tenant = await self._tenant(call)
         items = [await self._enter_one(call, tenant, one) for one in asked.receipts]
         if asked.ignored:
@@ -167,7 +168,26 @@ class PaperHandlers:
             return ApiReply(200, PAPER_ENTERED.write({"items": items, "warnings": warnings}))
         return ApiReply(200, PAPER_ENTERED.write({"items": items}))
 
-    async def _enter_one(self, call: Call, tenant: Tenant, one: PaperReceiptRequest) -> PaperEntered:
+    async def _enter_one(self, call: Call, tenant: Tenant, sent: object) -> PaperEntered:
+        if not isinstance(sent, dict):
+            return {"statusCode": 400, "message": must_be("receipts", _OBJECTS).said(call.language), "ncf": None}
+        try:
+            one = check(PaperReceiptRequest, sent)
+        except ApiError as wrong:
+            ncf = sent.get("ncf")
+            said = wrong.message.said(call.language)
+            return {"statusCode": 400, "message": said, "ncf": ncf if isinstance(ncf, str) else None}
+        done = await self._enter_checked(call, tenant, one)
+        if one.ignored:
+            # Beside the receipt's remarks, or beside the reason why there is no receipt.
+            remarks = serialize_problems(one.ignored, call.language)
+            if "receipt" in done:
+                done["receipt"]["warnings"] = [*remarks, *done["receipt"].get("warnings", ())]
+            else:
+                done["problems"] = [*done.get("problems", ()), *remarks]
+        return done
+
+    async def _enter_checked(self, call: Call, tenant: Tenant, one: PaperReceiptRequest) -> PaperEntered:
         named = one.clientRequestId
         if named is not None and not 1 <= len(named) <= 120:
             return {

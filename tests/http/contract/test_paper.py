@@ -65,3 +65,35 @@ async def test_correction_without_a_date_keeps_the_date(on_paper: httpx.AsyncCli
     moved = await on_paper.put("/paper-receipts/B0200000007", json={"payload": content("32", 451), "issuedOn": today})
 
     assert [one.json()["issuedOn"] for one in (kept, moved)] == [yesterday, today]
+
+
+async def test_receipts_of_a_wrong_form_are_refused_each_by_itself(on_paper: httpx.AsyncClient) -> None:
+    good = {"ncf": "B0200000007", "payload": content("32")}
+    items = await entered(
+        on_paper,
+        {**good, "issuedOn": "soon"},
+        {**good, "ncf": 7},
+        {"ncf": "B0200000008"},
+        "B0200000009",
+        good,
+    )
+
+    assert [one["statusCode"] for one in items] == [400, 400, 400, 400, 201]
+    assert [one["ncf"] for one in items] == ["B0200000007", None, "B0200000008", None, "B0200000007"]
+    for item, name in zip(items, ("issuedOn", "ncf", "payload", "receipts"), strict=False):
+        assert name in item["message"]
+
+
+async def test_member_of_a_receipt_that_does_not_exist_is_remarked(on_paper: httpx.AsyncClient) -> None:
+    day = local(datetime.now(UTC)).date().isoformat()
+    stored, refused = await entered(
+        on_paper,
+        {"ncf": "B0200000007", "issuedon": day, "payload": content("32")},
+        {"clientRequestID": "till-1", "payload": content("32")},
+    )
+
+    remarks = stored["receipt"]["warnings"], refused["problems"]
+    assert [(one[0]["code"], one[0]["expected"]) for one in remarks] == [
+        ("unknown-member", "issuedOn"),
+        ("unknown-member", "clientRequestId"),
+    ]

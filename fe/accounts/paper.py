@@ -12,7 +12,16 @@ from fe.contingency import TERMS, Clock, Mode
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local
 from fe.ecf.ids import new_id
-from fe.ecf.paper import IN_DOUBT, NoSuchPaper, PaperConflict, PaperRefused, ncf_of, read_ncf, replaced_elsewhere
+from fe.ecf.paper import (
+    IN_DOUBT,
+    NEVER_ENTERED,
+    NoSuchPaper,
+    PaperConflict,
+    PaperRefused,
+    ncf_of,
+    read_ncf,
+    replaced_elsewhere,
+)
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import Text
 from fe.lifecycle import FINAL
@@ -76,7 +85,6 @@ _ON_ITS_WAY = Text(
     "the e-CF that replaces {ncf} is on its way: wait for its result; an accepted one is corrected by a note",
     "el e-CF que reemplaza a {ncf} está en camino: espere su resultado; uno aceptado se corrige con una nota",
 )
-_UNKNOWN = Text("{ncf} was never entered", "{ncf} nunca se registró")
 
 
 async def add_range(
@@ -299,7 +307,7 @@ async def correct(
     assert asked.ncf is not None
     there = await paper.locked(conn, tenant.tenant_id, environment, asked.ncf)
     if there is None:
-        raise NoSuchPaper(_UNKNOWN.fill(ncf=asked.ncf))
+        raise NoSuchPaper(NEVER_ENTERED.fill(ncf=asked.ncf))
     if there.replaced_at is not None:
         raise PaperConflict(_REPLACED.fill(ncf=asked.ncf, e_ncf=there.e_ncf))
     if there.request_id is not None:

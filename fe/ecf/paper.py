@@ -27,6 +27,7 @@ _JUST_SENT = Text(
     "en la última hora se envió un e-CF propio con código 4 para {ncf}, que puede estar en camino: búsquelo entre sus "
     "comprobantes; si no está, intente de nuevo en una hora",
 )
+NEVER_ENTERED = Text("{ncf} was never entered", "{ncf} nunca se registró")
 #: Why a paper receipt gets no other e-CF for now.
 IN_DOUBT = Text(
     "it is not known whether the DGII accepted {e_ncf}, so no other e-CF is issued. Look {e_ncf} up at the DGII: if it "

@@ -13,8 +13,8 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.document import NotADocument
-from fe.ecf.paper import IN_DOUBT, replaced_elsewhere
-from fe.ecf.parse import Malformed, parse_json
+from fe.ecf.paper import IN_DOUBT, NEVER_ENTERED, NoSuchPaper, is_ncf, replaced_elsewhere
+from fe.ecf.parse import Malformed, excerpt, parse_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId
@@ -98,13 +98,13 @@ class PaperReplacer:
     ) -> list[Replaced]:
         """Issue the e-CF of the receipts that are open, of those named or of the first hundred.
 
-        Raises LimitReached, and what the database raises; a repeat goes on where it ended.
+        Raises NoSuchPaper before anything is issued, LimitReached, and what the database raises; a repeat goes on where
+        it ended.
         """
         if ncfs is None:
             records = await self.db.run_for(tenant_id, paper.listed, environment, only_open=True)
         else:
-            found = [await self.db.run_for(tenant_id, paper.find, environment, one) for one in ncfs]
-            records = [one for one in found if one is not None]
+            records = [await self._find(tenant_id, environment, one) for one in ncfs]
         tried = await self.db.run_for(tenant_id, paper.tried, environment, records)
         done: list[Replaced] = []
         for record in records:
@@ -117,6 +117,12 @@ class PaperReplacer:
             elif ncfs is not None or (of_it is not None and of_it.is_in_doubt):
                 done.append(_known(record, of_it))
         return done
+
+    async def _find(self, tenant_id: TenantId, environment: Environment, ncf: str) -> PaperRecord:
+        found = await self.db.run_for(tenant_id, paper.find, environment, ncf) if is_ncf(ncf) else None
+        if found is None:
+            raise NoSuchPaper(NEVER_ENTERED.fill(ncf=excerpt(ncf)))
+        return found
 
     async def _issue(
         self,

@@ -218,6 +218,8 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("paper-range-bad", await api.post("/paper-ranges", json={**of_paper, "first": "B0200000900"}))
     given("no-paper-range", await api.delete(f"/paper-ranges/{uuid4()}"))
     given("no-paper-receipt", await api.get("/paper-receipts/B0200000001"))
+    never_entered = {"ncfs": ["B0200000001"]}
+    given("paper-never-entered", await api.post("/paper-receipts/replacements", json=never_entered))
     given("bad-mode", await api.post("/contingency", json={"mode": "deferred", "reason": "route"}))
     await rows(db, DEFERRED, tenant=tenant)
     given("mode-of-people", await api.post("/contingency", json={"mode": "offline", "reason": "no line"}))

@@ -238,15 +238,18 @@ class PaperHandlers:
         """Issue the e-CF of paper receipts."""
         caller = call.identity
         asked = read_body(ReplacementsRequest, await call.body())
-        done = await self._replacer.issue(
-            caller.tenant_id,
-            caller.environment,
-            asked.ncfs,
-            api_key_id=caller.api_key_id,
-            by=str(caller.api_key_id),
-            now=self._clock(),
-            http_request=call.request_id,
-        )
+        try:
+            done = await self._replacer.issue(
+                caller.tenant_id,
+                caller.environment,
+                asked.ncfs,
+                api_key_id=caller.api_key_id,
+                by=str(caller.api_key_id),
+                now=self._clock(),
+                http_request=call.request_id,
+            )
+        except NoSuchPaper as unknown:
+            raise _error(unknown) from None
         left = (await self._db.run_for(caller.tenant_id, paper.still_open)).get(caller.environment)
         open_now = 0 if left is None else left.receipts
         period = await self._db.run_for(caller.tenant_id, modes.current, caller.environment)

@@ -97,3 +97,15 @@ async def test_member_of_a_receipt_that_does_not_exist_is_remarked(on_paper: htt
         ("unknown-member", "issuedOn"),
         ("unknown-member", "clientRequestId"),
     ]
+
+
+@pytest.mark.parametrize("number", ["B0200000009", "x"])
+async def test_replacement_of_a_number_that_was_never_entered_is_a_404(
+    on_paper: httpx.AsyncClient, db: Database, number: str
+) -> None:
+    await entered(on_paper, {"ncf": "B0200000007", "payload": content("32")})
+
+    answer = await on_paper.post("/paper-receipts/replacements", json={"ncfs": ["B0200000007", number]})
+
+    assert (answer.status_code, number in answer.json()["message"]) == (404, True)
+    assert await rows(db, "SELECT 1 FROM paper_replacements") == []

@@ -12,6 +12,7 @@ from fe.clock import Clock
 from fe.contingency import Mode
 from fe.ecf.ids import read_id
 from fe.ecf.paper import NoSuchPaper, PaperConflict, PaperRefused, is_ncf
+from fe.ecf.parse import refuse_crowd
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import LocalizedError, Text
 from fe.http.calls import ApiReply, Call
@@ -160,7 +161,9 @@ class PaperHandlers:
 
     async def enter(self, call: Call) -> ApiReply:
         """Store paper receipts, each by itself: 200, and what became of each in their order."""
-        asked = read_body(SentPaperReceipts, await call.body())
+        raw = await call.body()
+        refuse_crowd(raw)
+        asked = await trio.to_thread.run_sync(read_body, SentPaperReceipts, raw, limiter=self._threads)
         tenant = await self._tenant(call)
         items = [await self._enter_one(call, tenant, one) for one in asked.receipts]
         if asked.ignored:

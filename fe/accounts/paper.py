@@ -85,6 +85,12 @@ _ON_ITS_WAY = Text(
     "the e-CF that replaces {ncf} is on its way: wait for its result; an accepted one is corrected by a note",
     "el e-CF que reemplaza a {ncf} está en camino: espere su resultado; uno aceptado se corrige con una nota",
 )
+_JUST_BEGUN = Text(
+    "an e-CF to replace {ncf} was begun within the last hour, and may be on its way: issue it again, or correct it in "
+    "an hour",
+    "en la última hora se empezó un e-CF para reemplazar a {ncf}, que puede estar en camino: emítalo de nuevo, o "
+    "corríjalo en una hora",
+)
 
 
 async def add_range(
@@ -312,10 +318,13 @@ async def correct(
         raise PaperConflict(_REPLACED.fill(ncf=asked.ncf, e_ncf=there.e_ncf))
     if there.request_id is not None:
         tried = (await paper.tried(conn, tenant.tenant_id, environment, [there])).get(there.request_id)
-        # A try without a submission may be on its way to the database: its content is fixed.
-        if tried is None or tried.status not in FINAL:
+        if tried is None:
+            # Its submission may be on its way to the database, with the content of now.
+            if not await paper.free_lost_try(conn, tenant.tenant_id, there, at=by.at):
+                raise PaperConflict(_JUST_BEGUN.fill(ncf=asked.ncf))
+        elif tried.status not in FINAL:
             raise PaperConflict(_ON_ITS_WAY.fill(ncf=asked.ncf))
-        if tried.is_in_doubt:
+        elif tried.is_in_doubt:
             raise PaperConflict(IN_DOUBT.fill(e_ncf=tried.e_ncf))
     asked = replace(asked, issued_on=asked.issued_on or there.issued_on)
     found = await _placed(conn, by, tenant, environment, asked, examined)

@@ -198,6 +198,7 @@ async def _begin(
         said = replaced_elsewhere(record.ncf, *elsewhere)
         return Replaced(record.ncf, state, problems=[_problem("paper-elsewhere", said)])
     if record.request_id is not None and tried is None:
+        await paper.resume_try(conn, tenant_id, record, at=now)
         return record.request_id
     assert tried is None or tried.status in FINAL
     return await paper.begin_try(conn, tenant_id, record, at=now, by=by)

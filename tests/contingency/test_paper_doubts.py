@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from fe.contingency import Mode
+from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local
+from fe.store.postgres.db import Conn
+from fe.store.records import paper
 from tests.contingency.test_paper import authorise, change, content, entered, replaced
 from tests.factories.tenants import rows
 from tests.system.stack import Stack, running_stack
@@ -14,6 +17,7 @@ from tests.system.stack import Stack, running_stack
 # As in tests/system/test_road.py.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 NCF = "B0100000007"
+AN_HOUR_AGO = "UPDATE paper_replacements SET begun_at = now() - interval '61 minutes' RETURNING 1"
 
 
 async def with_range(stack: Stack) -> str:
@@ -104,3 +108,31 @@ async def test_number_on_paper_with_an_ecf_of_the_clients_own_is_not_entered(dsn
         (item,) = (await replaced(stack))["items"]
         assert (item["issued"], item["state"]) == (False, "open")
         assert accepted.json()["taxLogId"] in item["problems"][0]["message"]
+
+
+async def test_receipt_whose_ecf_was_begun_and_never_stored_is_corrected_after_an_hour(
+    dsn: str, tmp_path: Path
+) -> None:
+    async with running_stack(dsn, tmp_path) as stack:
+        day = await with_range(stack)
+        await entered(stack, {"ncf": NCF, "issuedOn": day, "payload": content("31")})
+
+        async def begin_and_die(conn: Conn) -> None:
+            record = await paper.locked(conn, stack.tenant.tenant_id, Environment.TESTECF, NCF)
+            assert record is not None
+            await paper.begin_try(conn, stack.tenant.tenant_id, record, at=datetime.now(UTC), by="eva")
+
+        await stack.db.transact(begin_and_die)
+        correction = {"payload": content("31", 451)}
+        at_once = await stack.client.put(f"/paper-receipts/{NCF}", json=correction)
+        await rows(stack.db, AN_HOUR_AGO)
+        later = await stack.client.put(f"/paper-receipts/{NCF}", json=correction)
+        assert [one.status_code for one in (at_once, later)] == [409, 200]
+
+        (item,) = (await replaced(stack))["items"]
+        assert item["issued"]
+        await rows(stack.db, AN_HOUR_AGO)
+        stored = await stack.client.put(f"/paper-receipts/{NCF}", json=correction)
+        assert stored.status_code == 409
+        tries = await rows(stack.db, "SELECT attempt, freed_at IS NULL AS live FROM paper_replacements ORDER BY 1")
+        assert [(one["attempt"], one["live"]) for one in tries] == [(1, False), (2, True)]

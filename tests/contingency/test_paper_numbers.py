@@ -1,6 +1,6 @@
 """Numbers of series B that the service draws from a range, of which people took some by hand."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from uuid import uuid4
 
 from fe.ecf.catalogue import Environment
@@ -73,3 +73,22 @@ async def test_request_id_of_a_try_is_none_that_a_client_may_have_used(db: Datab
     record = await db.run(paper.find, tenant, TEST, "B0200000001")
     assert record is not None
     assert record.request_id == request_id
+
+
+async def test_try_without_a_submission_is_free_an_hour_after_it_was_last_begun(db: Database) -> None:
+    tenant = await with_range(db, 1000, entered=1)
+    later = AT + timedelta(minutes=61)
+
+    async def step(conn: Conn) -> list[bool]:
+        record = await paper.locked(conn, tenant, TEST, "B0200000001")
+        assert record is not None
+        await paper.begin_try(conn, tenant, record, at=AT, by="eva")
+        await paper.resume_try(conn, tenant, record, at=later)
+        freed = [await paper.free_lost_try(conn, tenant, record, at=at) for at in (later, later + timedelta(hours=2))]
+        record = await paper.locked(conn, tenant, TEST, "B0200000001")
+        assert record is not None
+        assert record.request_id is None
+        assert ":2:" in await paper.begin_try(conn, tenant, record, at=later, by="eva")
+        return freed
+
+    assert await db.transact(step) == [False, True]

@@ -569,10 +569,42 @@ _FREE_TRY = """
        AND s.tenant_id = %(tenant)s AND s.status IN ('Rechazado', 'error')
        AND NOT (s.status = 'error' AND s.number_fate = 'unknown')
 """
+_FREE_LOST_TRY = """
+    UPDATE paper_replacements AS x
+       SET freed_at = %(at)s
+     WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s AND x.ncf = %(ncf)s AND x.freed_at IS NULL
+       AND x.begun_at < %(since)s
+       AND NOT EXISTS (SELECT 1
+                         FROM client_requests AS c
+                        WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s
+                          AND c.client_request_id = x.client_request_id)
+"""
+_RESUME_TRY = """
+    UPDATE paper_replacements AS x
+       SET begun_at = %(at)s
+     WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s AND x.ncf = %(ncf)s AND x.freed_at IS NULL
+"""
+_LAST_TRY = """
+    SELECT coalesce(max(x.attempt), 0)
+      FROM paper_replacements AS x
+     WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s AND x.ncf = %(ncf)s
+"""
 _BEGIN_TRY = """
     INSERT INTO paper_replacements (tenant_id, environment, ncf, attempt, client_request_id, begun_at, begun_by)
     VALUES (%(tenant)s, %(environment)s, %(ncf)s, %(attempt)s, %(request)s, %(at)s, %(by)s)
 """
+
+
+async def free_lost_try(conn: Conn, tenant_id: TenantId, of: PaperRecord, *, at: datetime) -> bool:
+    """Free the receipt, which is locked, of a live try that has no submission after an hour. Return whether it did."""
+    given = {"tenant": tenant_id, "environment": of.environment, "ncf": of.ncf, "at": at, "since": at - _ON_ITS_WAY}
+    return (await conn.execute(_FREE_LOST_TRY, given)).rowcount == 1
+
+
+async def resume_try(conn: Conn, tenant_id: TenantId, of: PaperRecord, *, at: datetime) -> None:
+    """Note that the live try of a receipt, which is locked, is on its way again: `free_lost_try` waits from now on."""
+    given = {"tenant": tenant_id, "environment": of.environment, "ncf": of.ncf, "at": at}
+    await conn.execute(_RESUME_TRY, given)
 
 
 async def begin_try(conn: Conn, tenant_id: TenantId, of: PaperRecord, *, at: datetime, by: str) -> ClientRequestId:
@@ -583,7 +615,9 @@ async def begin_try(conn: Conn, tenant_id: TenantId, of: PaperRecord, *, at: dat
     given: dict[str, Any] = {"tenant": tenant_id, "environment": of.environment, "ncf": of.ncf, "at": at, "by": by}
     if of.attempt is not None:
         await conn.execute(_FREE_TRY, given | {"attempt": of.attempt})
-    attempt = 1 if of.attempt is None else of.attempt + 1
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_LAST_TRY, given)
+    attempt = (await cursor.fetchone() or 0) + 1
     request_id = ClientRequestId(f"{TRY_PREFIX}{of.ncf}:{attempt}:{secrets.token_hex(8)}")
     await conn.execute(_BEGIN_TRY, given | {"attempt": attempt, "request": request_id})
     return request_id

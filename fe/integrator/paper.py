@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
+from msgspec.json import format as indent_json
 
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all
@@ -123,7 +123,7 @@ def _write_ids(file: Path, found: Any) -> None:
     part = to.with_name(f"{to.name}.part")
     try:
         with part.open("wb") as out:
-            out.write(msgspec.json.format(write_json(found), indent=2) + b"\n")
+            out.write(indent_json(write_json(found), indent=2) + b"\n")
             out.flush()
             os.fsync(out.fileno())
         shutil.copymode(to, part)

@@ -1,9 +1,11 @@
 """Hands receipts to the service, in order of signing and each exactly once, and fetches their verdicts.
 
-The clientRequestId names agent and number, so a repeat after a lost answer takes no effect.
+The clientRequestId names agent and number, so a repeat after a lost answer takes no effect. The service sends many
+receipts at once, so each is handed over when the one before has reached the authority: it gets them in order, too.
 """
 
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -20,8 +22,10 @@ from fe.integrator.agent.till import Watch
 from fe.integrator.api import ApiRefusal, ApiSession
 from fe.lifecycle import FINAL, Status
 
-#: Receipts of one call: below the service's largest body, also where each is long.
+#: Receipts of one call while none reaches the authority: below the service's largest body, also where each is long.
 _TOGETHER, _BYTES = 50, 600_000
+#: Seconds for which the next receipt waits until the one before is sent, and of the pauses between two questions.
+_SENT_WITHIN, _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 0.05, 1.0
 #: Verdicts that are asked for between two batches.
 _LOOKS = 50
 _LEASE_SECONDS = 60
@@ -43,6 +47,9 @@ class Courier:
         self._tried_again: datetime | None = None
         #: Receipts of the next call: fewer after one that failed, so that a slow line or service takes some.
         self._together = _TOGETHER
+        #: Whether the receipt handed over last reached the authority in time. If not, the next ones do not wait for it:
+        #: they are safe at the service, which sends them in order after an outage.
+        self._is_sent_on = True
         self.is_online = False
         #: Hosts of the authority that do not answer the service: `ecf`, and `fc` for summaries.
         self.hosts_down: frozenset[str] = frozenset()
@@ -113,16 +120,18 @@ class Courier:
         return said
 
     def _hand_over(self) -> bool:
+        # The authority rejects a signature of the future, and the customer has it on paper: it waits until then.
+        waiting = self._store.in_state("waiting", self._together, until=self._watch.service_now().isoformat())
+        if not waiting:
+            return False
+        self._is_sent_on = self._last_is_sent()
         batch: list[Sale] = []
         size = 0
-        # The authority rejects a signature of the future, and the customer has it on paper: it waits until then.
-        for one in self._store.in_state("waiting", self._together, until=self._watch.service_now().isoformat()):
+        for one in waiting[:1] if self._is_sent_on else waiting:
             size += len(one.body)
             if batch and size > _BYTES:
                 break
             batch.append(one)
-        if not batch:
-            return False
         items = [self._item(one) for one in batch]
         said = self._call(lambda: self._api.post("/invoices/batch", {"items": items}))["items"]
         self._together = min(_TOGETHER, 2 * self._together)
@@ -148,21 +157,38 @@ class Courier:
             return {"format": "xml", "xml": one.body.decode(), "keepSignature": True, "clientRequestId": request_id}
         return {"format": "structured", "payload": parse_json(one.body), "clientRequestId": request_id}
 
+    def _last_is_sent(self) -> bool:
+        """Wait until the receipt handed over last has reached the authority; return whether it has."""
+        last = self._store.last_handed_over()
+        if last is None:
+            return True
+        ends, pause = time.monotonic() + _SENT_WITHIN, _FIRST_PAUSE
+        while True:
+            record = self._ask(last)
+            if record.get("status") in FINAL or record.get("facts", {}).get("sentAt") is not None:
+                return True
+            if self.hosts_down or not self._is_sent_on or time.monotonic() > ends:
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
     def _look(self) -> bool:
         found = self._store.in_state("handed over", _LOOKS, oldest_look=True)
-        ended = False
-        for one in found:
-            record = self._call(partial(self._api.get, f"/invoices/{one.tax_log_id}"))
-            xml = None
-            if not one.is_signed and record.get("securityCode"):
-                xml = self._call(partial(self._api.get, f"/invoices/{one.tax_log_id}/xml"))["xml"]
-            with self._store.transaction():
-                if xml is not None:
-                    self._store.keep_signature(one, xml.encode(), record["securityCode"], record.get("qrCodeUrl"))
-                if (status := record.get("status")) in FINAL:
-                    accepted = status in (Status.ACCEPTED, Status.CONDITIONAL)
-                    self._store.move(one, "done" if accepted else "rejected", answer=record)
-                    ended = True
-                else:
-                    self._store.looked(one, self._clock().isoformat())
-        return ended
+        ended = [self._ask(one).get("status") in FINAL for one in found]
+        return any(ended)
+
+    def _ask(self, one: Sale) -> dict[str, Any]:
+        """Ask the service for a receipt, and keep its signature and verdict."""
+        record = self._call(partial(self._api.get, f"/invoices/{one.tax_log_id}"))
+        xml = None
+        if not one.is_signed and record.get("securityCode"):
+            xml = self._call(partial(self._api.get, f"/invoices/{one.tax_log_id}/xml"))["xml"]
+        with self._store.transaction():
+            if xml is not None:
+                self._store.keep_signature(one, xml.encode(), record["securityCode"], record.get("qrCodeUrl"))
+            if (status := record.get("status")) in FINAL:
+                accepted = status in (Status.ACCEPTED, Status.CONDITIONAL)
+                self._store.move(one, "done" if accepted else "rejected", answer=record)
+            else:
+                self._store.looked(one, self._clock().isoformat())
+        return record

@@ -229,6 +229,11 @@ class Store:
         )
         return [_receipt(row) for row in found]
 
+    def last_handed_over(self) -> Sale | None:
+        """Return the last receipt that the service has and that has no verdict yet."""
+        row = self._one(f"SELECT {_COLUMNS} FROM receipts WHERE state = 'handed over' ORDER BY place DESC LIMIT 1")
+        return None if row is None else _receipt(row)
+
     def counts(self) -> dict[str, int]:
         """Count receipts by state."""
         return {row[0]: row[1] for row in self._all("SELECT state, count(*) FROM receipts GROUP BY state")}

@@ -1,4 +1,4 @@
-"""`python -m clients.generate`: the cores of both clients, made from the description as the code here has it.
+"""`python -m clients.generate`: the parts of the clients that are made from the description as the code here has it.
 
 Tests compare what is written. The core of TypeScript is made by openapi-typescript, which `npm ci` in
 clients/typescript installs.
@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from clients.members import member_files
 from clients.python_models import python_models
 from fe.http.openapi.served import description
 
@@ -51,8 +52,10 @@ def typescript_core(described: dict[str, Any], package: Path = TYPESCRIPT) -> st
 
 
 def main() -> None:
-    """Write both."""
+    """Write all of them."""
     described = description()
+    for file, text in member_files(described["components"]["schemas"]).items():
+        (HERE / file).write_text(text, encoding="utf-8")
     PYTHON_CORE.write_text(python_core(described), encoding="utf-8")
     (TYPESCRIPT / TYPESCRIPT_CORE).write_text(typescript_core(described), encoding="utf-8")
 

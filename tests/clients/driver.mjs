@@ -9,7 +9,7 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const next = async () => JSON.parse((await lines.next()).value ?? 'null');
 const tell = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
-const FIELDS = { status: 'status', retry_after: 'retryAfter', client_request_id: 'clientRequestId', problems: 'problems', request_id: 'requestId' };
+const FIELDS = { status: 'status', retry_after: 'retryAfter', client_request_id: 'clientRequestId', problems: 'problems', request_id: 'requestId', items: 'items' };
 
 async function called(order) {
   let now = 0;
@@ -48,7 +48,11 @@ for (let order = await next(); order !== null; order = await next()) {
   try {
     tell({ result: order.calls ? await judged(order) : await called(order), error: null });
   } catch (error) {
-    if (!(error instanceof FeError)) throw error;
+    if (!(error instanceof FeError || error instanceof TypeError)) throw error;
+    if (error instanceof TypeError) {
+      tell({ refused: error.message });
+      continue;
+    }
     const said = Object.entries(FIELDS).map(([name, field]) => [name, error[field]]);
     const fields = said.filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value !== undefined));
     tell({ result: null, error: { name: error.name, ...Object.fromEntries(fields) } });

@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -16,7 +17,22 @@ from tests.clients.troubles import OVER, RECEIPT, TAKEN, TROUBLES, Driver, Outco
 from tests.plain_http import NO_TLS
 from tests.waiting import until
 
-FIELDS = ("status", "retry_after", "client_request_id", "problems", "request_id")
+FIELDS = ("status", "retry_after", "client_request_id", "problems", "request_id", "items")
+
+
+def _neutral(value: Any) -> Any:
+    """A result as conversations.json has it: amounts are texts."""
+    match value:
+        case Decimal():
+            return str(value)
+        case bytes():
+            return {"bytes": value.decode()}
+        case dict():
+            return {name: _neutral(each) for name, each in value.items()}
+        case list():
+            return [_neutral(each) for each in value]
+        case _:
+            return value
 
 
 class Pauses:
@@ -36,9 +52,11 @@ class Pauses:
     async def asleep(self, seconds: float) -> None:
         self.sleep(seconds)
 
-    def outcome(self, result: Any, error: FeError | None) -> Outcome:
+    def outcome(self, result: Any, error: FeError | TypeError | None) -> Outcome:
         if error is None:
-            return Outcome(result, None, self.slept)
+            return Outcome(_neutral(result), None, self.slept)
+        if isinstance(error, TypeError):
+            return Outcome(refused=str(error))
         fields = {name: getattr(error, name, None) for name in FIELDS}
         told = {name: value for name, value in fields.items() if value}
         return Outcome(None, {"name": type(error).__name__, **told}, self.slept)
@@ -58,7 +76,7 @@ def blocking(trouble: Trouble, url: str, paused: Callable[[], None]) -> Outcome:
         try:
             result = getattr(fe, name)(*args, **kwargs)
             return pauses.outcome(list(result) if isinstance(result, Iterator) else result, None)
-        except FeError as error:
+        except (FeError, TypeError) as error:
             return pauses.outcome(None, error)
 
 
@@ -78,7 +96,7 @@ async def _awaited(trouble: Trouble, url: str, paused: Callable[[], None]) -> Ou
             if isinstance(result, AsyncIterator):
                 return pauses.outcome([item async for item in result], None)
             return pauses.outcome(await result, None)
-        except FeError as error:
+        except (FeError, TypeError) as error:
             return pauses.outcome(None, error)
 
 

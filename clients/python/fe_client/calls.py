@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from difflib import get_close_matches
-from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast, get_args
 from urllib.parse import quote
 
 from fe_client.errors import (
@@ -107,6 +107,7 @@ Roll: TypeAlias = Literal["80mm", "58mm"]
 Layout: TypeAlias = Literal["letter", "a4"] | Roll
 Language: TypeAlias = Literal["es", "en"]
 Qr: TypeAlias = Literal["native", "raster"]
+Until: TypeAlias = Literal["verdict", "signed"]
 
 #: Final statuses.
 FINAL = frozenset({"Aceptado", "Aceptado Condicional", "Rechazado", "error"})
@@ -187,6 +188,7 @@ def submit_and_wait(
     document: Document,
     *,
     timeout: float = 180.0,
+    until: Until = "verdict",
     client_request_id: str | None = None,
     as_user: str | None = None,
     as_user_id: str | None = None,
@@ -196,6 +198,8 @@ def submit_and_wait(
     sequence: str | None = None,
 ) -> Plan[Submission]:
     """Submit a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
+
+    `until` "signed" waits for the signature alone: then it can be printed.
 
     Raises NoVerdictYetError after `timeout` seconds. Then it is still on its way: go on with `wait`, or call this again
     with the same `client_request_id`.
@@ -214,26 +218,27 @@ def submit_and_wait(
         sequence=sequence,
     )
     try:
-        return (yield from wait(session, taken["taxLogId"], timeout=ends - session.clock()))
+        return (yield from wait(session, taken["taxLogId"], timeout=ends - session.clock(), until=until))
     except FeError as error:
         error.client_request_id = request_id
         raise
 
 
-def wait(session: Session, track_or_id: str, *, timeout: float = 180.0) -> Plan[Submission]:
-    """Wait until a submission has its verdict. Troubles on the way are borne until `timeout`.
+def wait(session: Session, track_or_id: str, *, timeout: float = 180.0, until: Until = "verdict") -> Plan[Submission]:
+    """Wait until a submission has its verdict, or can be printed (`until` "signed").
 
-    Raises NotThereError where nothing of yours has that id, NoVerdictYetError after `timeout` seconds, or the trouble
-    that lasted until then.
+    Troubles on the way are borne until `timeout`. Raises NotThereError where nothing of yours has that id,
+    NoVerdictYetError after `timeout` seconds, or the trouble that lasted until then.
     """
     ends = session.clock() + timeout
+    more = {"until": "signed"} if _is_signed_enough(until) else {}
     while True:
         began = session.clock()
         asked = max(0, min(_LONGEST_WAIT, int(ends - began)))
         trouble: FeError | None = None
         again: float | None = None
         try:
-            answer = yield from session.exchange("GET", _one(track_or_id), query={"wait": asked}, wait=asked)
+            answer = yield from session.exchange("GET", _one(track_or_id), query={"wait": asked, **more}, wait=asked)
         except (ServerAwayError, AnswerLostError, ThrottledError, UnavailableError) as error:
             trouble = error
             again = getattr(error, "retry_after", None)
@@ -241,7 +246,7 @@ def wait(session: Session, track_or_id: str, *, timeout: float = 180.0) -> Plan[
             submission: Submission | None = found(answer.body)
             if submission is None:
                 raise NotThereError(200, f"nothing of yours has the id {track_or_id}")
-            if submission["status"] in FINAL:
+            if submission["status"] in FINAL or (more and submission.get("readyToPrint")):
                 return submission
             trouble = NoVerdictYetError(submission)
             again = retry_after(answer.headers)
@@ -252,6 +257,12 @@ def wait(session: Session, track_or_id: str, *, timeout: float = 180.0) -> Plan[
         if isinstance(trouble, NoVerdictYetError) and 0 < asked <= session.clock() - began:
             continue
         yield Sleep(min(left, _ASK_AGAIN if again is None else again))
+
+
+def _is_signed_enough(until: str) -> bool:
+    if until not in get_args(Until):
+        raise TypeError(f"until must be verdict or signed, and not {until}")
+    return until == "signed"
 
 
 def status(session: Session, track_or_id: str, *, wait: int = 0) -> Plan[Submission | None]:

@@ -185,6 +185,13 @@ export interface OnRoll extends OnPaper {
   qr?: 'native' | 'raster' | undefined;
 }
 
+export interface Patience {
+  /** Seconds: 180. */
+  timeout?: number | undefined;
+  /** The verdict, which is usual, or the signature. */
+  until?: 'verdict' | 'signed' | undefined;
+}
+
 interface Listed extends CallOptions {
   since?: Moment;
   until?: Moment;
@@ -283,18 +290,19 @@ export class Fe {
   /**
    * Submit a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
    *
-   * Throws NoVerdictYetError after `timeout` seconds (180). Then it is still on its way: go on with `wait`, or call this
+   * `until: 'signed'` waits for the signature alone: then it can be printed. Throws NoVerdictYetError after `timeout`
+   * seconds (180). Then it is still on its way: go on with `wait`, or call this
    * again with the same `clientRequestId`.
    */
-  async submitAndWait(document: Document, options: Receipt & { timeout?: number } = {}): Promise<Submission> {
-    known('submitAndWait', options, [...RECEIPT, 'timeout']);
-    const { timeout = 180, ...receipt } = options;
+  async submitAndWait(document: Document, options: Receipt & Patience = {}): Promise<Submission> {
+    known('submitAndWait', options, [...RECEIPT, 'timeout', 'until']);
+    const { timeout = 180, until, ...receipt } = options;
     const { signal } = receipt;
     const clientRequestId = receipt.clientRequestId ?? (await newId());
     const ends = this.session.clock() + timeout;
     const { taxLogId } = await this.submit(document, { ...receipt, clientRequestId });
     try {
-      return await this.wait(taxLogId, { timeout: ends - this.session.clock(), signal });
+      return await this.wait(taxLogId, { timeout: ends - this.session.clock(), until, signal });
     } catch (error) {
       if (error instanceof FeError) error.clientRequestId = clientRequestId;
       throw error;
@@ -302,14 +310,16 @@ export class Fe {
   }
 
   /**
-   * Wait until a submission has its verdict. Troubles on the way are borne until `timeout` (180 seconds).
+   * Wait until a submission has its verdict, or can be printed (`until: 'signed'`). Troubles on the way are borne until
+   * `timeout` (180 seconds).
    *
    * Throws NotThereError where nothing of yours has that id, NoVerdictYetError after `timeout` seconds, or the trouble
    * that lasted until then.
    */
-  async wait(trackOrId: string, options: CallOptions & { timeout?: number } = {}): Promise<Submission> {
-    known('wait', options, [...CALL, 'timeout']);
-    const { timeout = 180, signal } = options;
+  async wait(trackOrId: string, options: CallOptions & Patience = {}): Promise<Submission> {
+    known('wait', options, [...CALL, 'timeout', 'until']);
+    const { timeout = 180, until = 'verdict', signal } = options;
+    if (until !== 'verdict' && until !== 'signed') throw new TypeError(`until must be verdict or signed, and not ${until}`);
     const { clock, sleep } = this.session;
     const ends = clock() + timeout;
     for (;;) {
@@ -318,11 +328,12 @@ export class Fe {
       let trouble: FeError;
       let again: number | undefined;
       try {
-        const more = { query: { wait: asked }, wait: asked, signal };
+        const isSigned = until === 'signed';
+        const more = { query: { wait: asked, until: isSigned ? until : undefined }, wait: asked, signal };
         const answer = await this.session.exchange<Submission | { found: false }>('GET', one(trackOrId), more);
         const submission = found<Submission>(answer.body);
         if (submission === undefined) throw new NotThereError(200, `nothing of yours has the id ${trackOrId}`);
-        if (FINAL.includes(submission.status)) return submission;
+        if (FINAL.includes(submission.status) || (isSigned && submission.readyToPrint)) return submission;
         trouble = new NoVerdictYetError(submission);
         again = retryAfterOf(answer.headers);
       } catch (error) {

@@ -1,0 +1,41 @@
+"""Members of request bodies, as source for each language whose client refuses an unknown one at run time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+#: Names in the clients, and the schemas whose members they list.
+_LISTED = {"ITEM": ("NewStructuredInvoice", "NewXmlInvoice"), "SIMULATE": ("Simulate",)}
+_ABOUT = "Made from the service's description by `python -m clients.generate`: changes belong there."
+
+
+def _members(schemas: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {
+        name: list(dict.fromkeys(member for each in listed for member in schemas[each]["properties"]))
+        for name, listed in _LISTED.items()
+    }
+
+
+def _php(members: Mapping[str, Sequence[str]]) -> str:
+    lines = [f"    public const {name} = [{_quoted(each, chr(39))}];" for name, each in members.items()]
+    head = f"<?php\n\ndeclare(strict_types=1);\n\nnamespace FeClient;\n\n/** @internal {_ABOUT} */\n"
+    return f"{head}final class Members\n{{\n{_joined(lines)}}}\n"
+
+
+def _quoted(members: Sequence[str], quote: str) -> str:
+    return ", ".join(f"{quote}{member}{quote}" for member in members)
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+#: By the file below `clients`, what writes it.
+_WRITERS: dict[str, Callable[[Mapping[str, Sequence[str]]], str]] = {
+    "php/src/Members.php": _php,
+}
+
+
+def member_files(schemas: Mapping[str, Any]) -> dict[str, str]:
+    """Write the list of each language: by its file below `clients`, the source."""
+    members = _members(schemas)
+    return {file: write(members) for file, write in _WRITERS.items()}

@@ -1,0 +1,9 @@
+<?php
+
+/** Loads the client where there is no Composer: `require 'fe-client/autoload.php';`. */
+
+declare(strict_types=1);
+
+foreach (['Errors', 'Members', 'Json', 'FileCache', 'Retries', 'Http', 'Session', 'Webhook', 'Fe'] as $file) {
+    require_once __DIR__ . "/src/$file.php";
+}

@@ -1,6 +1,7 @@
 """The archiver: puts the evidence of finished receipts into packages, one process at a time for all tenants."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from itertools import count
@@ -16,7 +17,7 @@ from fe.monitoring.metrics import Metrics
 from fe.objects.storage import ObjectStore, StorageError
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
-from fe.store.records import archive, metering
+from fe.store.records import archive, archive_checks, metering
 from fe.store.records.archive import PackageChain
 
 _log = structlog.get_logger(__name__)
@@ -25,6 +26,8 @@ _log = structlog.get_logger(__name__)
 _ROUND_SECONDS = 120.0
 #: A leader that is silent for this long loses the lead. It may then meet its successor: both make the same bytes.
 _LEAD = timedelta(minutes=3)
+#: Seconds between renewals while a task works, which may take hours.
+_RENEWAL = 30.0
 #: Failures of the store or the time stamp authority in one task, after which the other chains wait for the next round.
 _PATIENCE = 3
 #: Fault of an error that no part of the archive knows.
@@ -79,7 +82,7 @@ class Archiver:
         await self._each("archive", await self._db.run(archive.due, day.until), partial(self._drain, day))
         if self._stamper is not None:
             await self._each("stamp", await self._db.run(archive.chains_to_stamp), self._stamper.stamp)
-        await self._each("check", await self._db.run(archive.chains_to_check, day.until), self._check)
+        await self._each("check", await self._db.run(archive_checks.chains_to_check, day.until), self._check)
 
     async def _each(
         self, task: str, chains: list[PackageChain], work: Callable[[PackageChain], Awaitable[None]]
@@ -93,7 +96,7 @@ class Archiver:
             if self._stopping.is_set() or failures >= _PATIENCE or not await self._leads():
                 return
             try:
-                await work(chain)
+                await self._while_leading(work, chain)
             except Exception as error:  # this chain's: the others go on
                 failures += isinstance(error, StorageError | StampFailed)
                 self._failed_at[task, chain] = next(self._turns)
@@ -102,6 +105,31 @@ class Archiver:
                     await self._db.run(archive.note_fault, chain, fault)
             else:
                 self._failed_at.pop((task, chain), None)
+
+    async def _while_leading(self, work: Callable[[PackageChain], Awaitable[None]], chain: PackageChain) -> None:
+        """Renew the lead while a task works; cancel it when the lead is lost or the service stops.
+
+        Every step of a task may be repeated.
+        """
+        failed: Exception | None = None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._keep_lead, nursery.cancel_scope)
+            try:
+                await work(chain)
+            except Exception as error:  # raised below, not as a group
+                failed = error
+            nursery.cancel_scope.cancel()
+        if failed is not None:
+            raise failed
+
+    async def _keep_lead(self, scope: trio.CancelScope) -> None:
+        while True:
+            with trio.move_on_after(_RENEWAL):
+                await self._stopping.wait()
+            with suppress(*ANY_OF_THE_DATABASE):  # the task meets the same error
+                if self._stopping.is_set() or not await self._leads():
+                    scope.cancel()
+                    return
 
     async def _drain(self, day: ArchiveDay, chain: PackageChain) -> None:
         """Store all packages of a chain."""

@@ -1,16 +1,23 @@
 """The daily check: each receipt with a verdict is in a stored package, chains are whole, and objects are there."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
+import structlog
 import trio
 
 from fe.archiving.packing import ArchiveDay, difference, manifest_location, stamp_location
 from fe.clock import Clock
+from fe.ecf.ids import first_id, moment_of
 from fe.objects.storage import ObjectStore
 from fe.store.postgres.db import Database
-from fe.store.records import archive
+from fe.store.records import archive, archive_checks
 from fe.store.records.archive import Package, PackageChain
+from fe.store.records.archive_checks import CheckedPage, CheckedPeriod, MissingEvidence
+
+_log = structlog.get_logger(__name__)
 
 #: How far back the daily check counts receipts; `fe archive check` counts all.
 RECENT = timedelta(days=35)
@@ -18,7 +25,10 @@ RECENT = timedelta(days=35)
 _LATE = timedelta(days=1)
 #: Where a chain has time stamps, a stored package gets its own within this time.
 _LATE_STAMP = timedelta(days=2)
-_PAGE = 1000
+#: Receipts, and packages, that are looked at together.
+_PAGE, _PACKAGES_TOGETHER = 5000, 500
+#: Seconds between two lines of the log about a check.
+_LOG_SECONDS = 30.0
 #: Faults that are recorded of one chain.
 _MOST = 20
 _EVER = datetime.fromisoformat("2000-01-01T00:00:00Z")
@@ -40,50 +50,69 @@ async def check(
     """
     now = clock()
     until = ArchiveDay.at(now - _LATE).until
-    since = _EVER if all_receipts else until - RECENT
-    missing = await db.run(archive.count_missing, chain, since, until)
-    packages = await _packages(db, chain)
-    faults = _breaks(packages) + _unstamped(packages, now - _LATE_STAMP)
-    faults += await trio.to_thread.run_sync(partial(_objects, store, chain, packages, reads), abandon_on_cancel=True)
-    await db.run(archive.note_check, chain, now, missing, faults[:_MOST])
-    if missing:
-        await db.run(archive.plan_again, chain, since)
-    return missing, faults
+    missing = await find_missing(db, chain, None if all_receipts else until - RECENT, until)
+    faults = await _faults(db, store, chain, now - _LATE_STAMP, reads)
+    await db.run(archive_checks.note_check, chain, now, missing.count, faults[:_MOST])
+    if missing.unplanned_since is not None:
+        await db.run(archive_checks.plan_again, chain, missing.unplanned_since)
+    return missing.count, faults
 
 
-async def _packages(db: Database, chain: PackageChain) -> list[Package]:
-    found: list[Package] = []
-    below: int | None = None
-    while page := await db.run(archive.listed, chain.tenant_id, chain.environment, limit=_PAGE, below=below):
-        found += page
-        below = page[-1].number
-    return found[::-1]
+async def find_missing(
+    db: Database, chain: PackageChain, since: datetime | None, until: datetime, *, page: int = _PAGE
+) -> MissingEvidence:
+    """Count the evidence of a period that is in no stored package; `since` None: of the whole history.
+
+    Each page is read in transactions of its own, so no statement's cost grows with the history.
+    """
+    tenant, period = chain.tenant_id, CheckedPeriod(chain.environment, since or _EVER, until, page)
+    found = await db.run_for(tenant, archive_checks.missing_voidings, period)
+    looks: tuple[tuple[Callable[..., Awaitable[CheckedPage]], Any], ...] = (
+        (archive_checks.missing_verdicts, period.since),
+        (archive_checks.missing_received, first_id(period.since)),
+        (archive_checks.missing_given_up, archive.NO_ID),
+    )
+    log_at = trio.current_time() + _LOG_SECONDS
+    for look, start in looks:
+        after = start
+        while after is not None:
+            looked = await db.run_for(tenant, look, period, after)
+            found, after = found + looked.missing, looked.after
+            if after is not None and trio.current_time() >= log_at:
+                log_at = trio.current_time() + _LOG_SECONDS
+                reached = after if isinstance(after, datetime) else moment_of(after)
+                _log.info("archive is being checked", tenant=tenant, reached=reached.isoformat(), missing=found.count)
+    return found
 
 
-def _breaks(packages: list[Package]) -> list[str]:
-    """Find packages that do not follow the one before."""
-    faults, previous = [], None
-    for expected, package in enumerate(packages, 1):
-        if package.number != expected or package.previous != previous:
-            faults.append(f"package {package.number} does not follow package {expected - 1}")
-        previous = package.manifest
-    return faults
+async def _faults(
+    db: Database, store: ObjectStore, chain: PackageChain, stamped_before: datetime, reads: bool
+) -> list[str]:
+    """Find packages that do not follow the one before, objects that are absent or differ, and missing time stamps."""
+    faults, unstamped, has_stamps = list[str](), list[str](), False
+    above, previous = 0, None
+    listed: Mapping[str, int] | None = None
+    while packages := await db.run_for(
+        chain.tenant_id, archive.listed_from, chain.environment, above, limit=_PACKAGES_TOGETHER
+    ):
+        for package in packages:
+            if package.number != above + 1 or package.previous != previous:
+                faults.append(f"package {package.number} does not follow package {above}")
+            above, previous = package.number, package.manifest
+            has_stamps = has_stamps or package.stamped_at is not None
+            if package.stamped_at is None and package.stored_at is not None and package.stored_at < stamped_before:
+                unstamped.append(f"package {package.number} has no time stamp")
+        if listed is None:
+            prefix = f"{chain.tenant_id}/{chain.environment}/"
+            listed = await trio.to_thread.run_sync(store.sizes, prefix, abandon_on_cancel=True)
+        faults += await trio.to_thread.run_sync(
+            partial(_objects, store, packages, listed, reads), abandon_on_cancel=True
+        )
+    return faults + (unstamped if has_stamps else [])
 
 
-def _unstamped(packages: list[Package], before: datetime) -> list[str]:
-    """Find packages that wait for a time stamp, in a chain that has some."""
-    if not any(package.stamped_at for package in packages):
-        return []
-    return [
-        f"package {one.number} has no time stamp"
-        for one in packages
-        if one.stamped_at is None and one.stored_at is not None and one.stored_at < before
-    ]
-
-
-def _objects(store: ObjectStore, chain: PackageChain, packages: list[Package], reads: bool) -> list[str]:
+def _objects(store: ObjectStore, packages: list[Package], listed: Mapping[str, int], reads: bool) -> list[str]:
     """Find objects that are absent or differ. A list may be old, so an absent one is asked for by its name."""
-    listed = store.sizes(f"{chain.tenant_id}/{chain.environment}/") if packages else {}
     faults = []
     for package in packages:
         assert package.location is not None

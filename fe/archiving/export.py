@@ -13,6 +13,7 @@ import trio
 
 from fe.archive.package import package_name
 from fe.archive.program import FILE_NAME, build_verifier
+from fe.archiving.checking import find_missing
 from fe.archiving.packing import manifest_location, stamp_location
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
@@ -25,7 +26,6 @@ from fe.store.records.archive_handovers import ArchiveHandover
 from fe.store.records.tenants import Tenant
 
 PROTOCOL = "PROTOCOLO.txt"
-_EVER = datetime.fromisoformat("2000-01-01T00:00:00Z")
 _PAGE = 200
 _NAMES = {Environment.ECF: "producción", Environment.CERTECF: "certificación", Environment.TESTECF: "pruebas"}
 _KINDS = {"issued": "Emitidos", "received": "Recibidos", "voided": "Anulaciones"}
@@ -84,7 +84,7 @@ class WholeArchive:
                         yield part
                 below = page[-1].number
             of = PackageChain(self.tenant.tenant_id, environment)
-            chain.not_archived = await self._run(archive.count_missing_of, of, _EVER, self.at)
+            chain.not_archived = (await find_missing(self.db, of, None, self.at)).count
         yield FILE_NAME, await trio.to_thread.run_sync(build_verifier)
         protocol = self._protocol().encode()
         yield PROTOCOL, protocol

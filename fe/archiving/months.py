@@ -14,17 +14,20 @@ import trio
 
 from fe.archiving.documents import KINDS, files_in, read_place
 from fe.clock import Clock
+from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.month.period import YearMonth
 from fe.objects.storage import ObjectStore, StorageError, StorageFault
 from fe.store.postgres.db import Database
-from fe.store.records import archive_places
+from fe.store.records import archive, archive_places
 from fe.store.records.archive import Package
-from fe.store.records.archive_places import ArchivePlace, IdSpan, StoredPlace
+from fe.store.records.archive_places import ArchivePlace, IdSpan, MonthState, StoredPlace
 
 #: A month stays this long after its last verdict: lists and statuses count on documents of younger receipts.
 SETTLED = timedelta(days=35)
 _TOGETHER = 200
+#: Receipts that one statement looks at, where it reads no documents.
+_PAGE = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,12 @@ async def reasons(db: Database, clock: Clock, month: YearMonth) -> tuple[int, li
     span, limit = IdSpan.of(month), clock() - SETTLED
     count, found = 0, []
     async for tenant in _tenants(db):
-        state = await db.run(archive_places.month_state, tenant, span, limit)
+        state = MonthState()
+        first: UUID | None = span.first
+        while first is not None:
+            rest = IdSpan(first, span.end)
+            page, first = await db.run(archive_places.month_state, tenant, rest, limit, page=_PAGE)
+            state += page
         count += state.receipts
         for receipts, why in (
             (state.open, "open"),
@@ -62,7 +70,10 @@ async def verify_month(db: Database, store: ObjectStore, month: YearMonth) -> tu
     span = IdSpan.of(month)
     count, faults = 0, list[str]()
     async for tenant in _tenants(db):
-        for package in await db.run(archive_places.packages_of, tenant, span):
+        for environment, number in await _packages(db, tenant, span):
+            package = await db.run(archive.stored, tenant, environment, number)
+            if package is None:
+                continue
             with tempfile.TemporaryDirectory(prefix="fe-archive-") as folder:
                 path = Path(folder, "package.zip")
                 fetched = await trio.to_thread.run_sync(partial(_fetch, store, package, path), abandon_on_cancel=True)
@@ -90,13 +101,25 @@ async def restore_month(db: Database, store: ObjectStore, month: YearMonth) -> t
     count, faults = 0, list[str]()
     async for tenant in _tenants(db):
         after: UUID | None = None
-        while places := await db.run(archive_places.away, tenant, span, after=after, limit=_TOGETHER):
-            after = places[-1].submission_id
+        while True:
+            places, after = await db.run(archive_places.away, tenant, span, after=after, limit=_TOGETHER)
+            if after is None:
+                break
             found, wrong = await trio.to_thread.run_sync(partial(_read, store, places), abandon_on_cancel=True)
             faults += wrong
             await db.run(archive_places.restore, tenant, found)
             count += len(places) - len(wrong)
     return count, faults
+
+
+async def _packages(db: Database, tenant: TenantId, span: IdSpan) -> list[tuple[Environment, int]]:
+    """List the packages that have receipts of a month."""
+    found = set[tuple[Environment, int]]()
+    first: UUID | None = span.first
+    while first is not None:
+        page, first = await db.run(archive_places.packages_of, tenant, IdSpan(first, span.end), page=_PAGE)
+        found |= page
+    return sorted(found)
 
 
 async def _tenants(db: Database) -> AsyncIterator[TenantId]:

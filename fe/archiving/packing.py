@@ -22,7 +22,7 @@ from fe.objects.storage import ObjectStore, StorageError, StorageFault
 from fe.process import failpoints
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import archive
-from fe.store.records.archive import Package, PackageChain
+from fe.store.records.archive import Package, PackageChain, Planned
 from fe.store.records.archive_evidence import Position, read_page
 
 _log = structlog.get_logger(__name__)
@@ -73,15 +73,10 @@ class Archive:
 
     async def advance(self, chain: PackageChain, day: ArchiveDay) -> Package | None:
         """Plan, make and store the next package of a chain; None when nothing is left. Raises StorageError."""
-        if not await self._db.transact(
-            archive.plan,
-            chain,
-            until=day.until,
-            day=day.day,
-            at=self._clock(),
-            most=self._most,
-            most_bytes=MOST_BYTES,
-        ):
+        plan = partial(archive.plan, until=day.until, day=day.day, most=self._most, most_bytes=MOST_BYTES)
+        while (planned := await self._db.transact(plan, chain, at=self._clock())) is Planned.PASSED:
+            pass
+        if planned is Planned.NOTHING:
             return None
         failpoints.reached("packing")
         package = await self._db.run(archive.open_package, chain)

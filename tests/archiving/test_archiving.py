@@ -33,7 +33,7 @@ from fe.monitoring.metrics import Metrics
 from fe.objects.s3 import S3Objects
 from fe.objects.storage import FolderStore, ObjectStore
 from fe.store.postgres.db import Database
-from fe.store.records import archive
+from fe.store.records import archive, archive_checks
 from fe.store.records.archive import PackageChain
 from tests import citus
 from tests.archiving.authority_of_time import time_stamp_authority
@@ -289,11 +289,11 @@ async def test_chain_that_was_never_checked_is_unchecked_since_its_first_package
     old, new = [await make_tenant(db) for _ in range(2)]
     await rows(db, DAMAGED_CHAIN, tenant=old)  # planned years ago
     await worker_db.run(archive.note_fault, chain_of(new), "unexpected: KeyError")
-    await worker_db.run(archive.note_check, chain_of(new), datetime.now(UTC), 0, [])
+    await worker_db.run(archive_checks.note_check, chain_of(new), datetime.now(UTC), 0, [])
 
     state = await worker_db.run(archive.state)
     assert timedelta(seconds=state.unchecked_seconds) > timedelta(days=30)
-    await worker_db.run(archive.note_check, chain_of(old), datetime.now(UTC), 0, [])
+    await worker_db.run(archive_checks.note_check, chain_of(old), datetime.now(UTC), 0, [])
     state = await worker_db.run(archive.state)
     assert timedelta(seconds=state.unchecked_seconds) < timedelta(days=30)
 
@@ -301,7 +301,7 @@ async def test_chain_that_was_never_checked_is_unchecked_since_its_first_package
 async def test_chain_that_cannot_be_planned_is_begun_and_checked(db: Database, worker_db: Database) -> None:
     tenant = await make_tenant(db)
     await worker_db.run(archive.note_fault, chain_of(tenant), "unexpected: KeyError")
-    assert await worker_db.run(archive.chains_to_check, MORNING) == [chain_of(tenant)]
+    assert await worker_db.run(archive_checks.chains_to_check, MORNING) == [chain_of(tenant)]
 
 
 async def test_chains_whose_store_always_fails_do_not_starve_the_others(
@@ -317,7 +317,7 @@ async def test_chains_whose_store_always_fails_do_not_starve_the_others(
         await archiver.round()
 
     assert len(await contents(db, tenants[4], tmp_path)) == 1
-    checked = await worker_db.run(archive.last_check, tenants[4], Environment.ECF)
+    checked = await worker_db.run(archive_checks.last_check, tenants[4], Environment.ECF)
     assert checked.checked_at == MORNING
     assert metrics.registry.get_sample_value("fe_archive_failures_total", {"fault": "unavailable"}) == 6
 

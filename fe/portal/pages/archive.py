@@ -20,7 +20,7 @@ from fe.objects.storage import ObjectStore, StorageError
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Refused, Reply, not_found
 from fe.portal.visit import Visit
-from fe.store.records import archive, archive_handovers
+from fe.store.records import archive, archive_checks, archive_handovers
 from fe.store.records.archive import Package
 
 _log = structlog.get_logger(__name__)
@@ -37,7 +37,7 @@ async def show(visit: Visit) -> Reply:
     asked = visit.query.get("before", "")
     before = int(asked) if asked.isdecimal() and asked.isascii() and len(asked) < 10 else None
     packages = await visit.read(_listed, visit.environment, before)
-    checked = await visit.read(archive.last_check, visit.environment)
+    checked = await visit.read(archive_checks.last_check, visit.environment)
     return visit.page(
         "company/archive.html",
         days=[(day, list(of_day)) for day, of_day in groupby(packages, lambda one: one.day)],

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from enum import Enum, auto
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import scalar_row
 from psycopg.types.json import Jsonb
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.ids import moment_of
 from fe.identifiers import TenantId
 from fe.store.postgres.arrays import int4s, texts, uuids
 from fe.store.postgres.db import Conn
@@ -17,6 +18,7 @@ from fe.store.postgres.rows import record_row
 
 #: Parts of archived evidence: whole receipts, and what belongs to an issued one and may arrive later.
 ISSUED, RECEIVED, VOIDED, ACKNOWLEDGEMENT, APPROVAL = "issued", "received", "voided", "acknowledgement", "approval"
+NO_ID = UUID(int=0)
 #: Stages of voidings that ended, and were sent.
 ENDS_OF_VOIDING = ("voided", "partly voided", "rejected")
 
@@ -141,60 +143,87 @@ _PARTS = """
       FROM received_approvals AS a
      WHERE a.tenant_id = %(tenant)s AND a.submission_id = ANY (%(ids)s)
 """
+# Time of the row after as many as one look takes in, of what has its own times: by an index alone.
+_NEXT_RECEIVED = """
+    SELECT r.received_id
+      FROM received AS r
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
+       AND r.received_id >= uuid_floor(%(planned_until)s) AND r.received_id < uuid_floor(%(until)s)
+     ORDER BY r.received_id
+    OFFSET %(room)s
+     LIMIT 1
+"""
+_NEXT_ANSWER = """
+    SELECT d.changed_at
+      FROM counterparty_deliveries AS d
+     WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s AND d.kind = 'receipt' AND d.answer IS NOT NULL
+       AND d.changed_at >= %(planned_until)s AND d.changed_at < %(until)s
+     ORDER BY d.changed_at
+    OFFSET %(room)s
+     LIMIT 1
+"""
+_NEXT_APPROVAL = """
+    SELECT a.received_at
+      FROM received_approvals AS a
+     WHERE a.tenant_id = %(tenant)s AND a.received_at >= %(planned_until)s AND a.received_at < %(until)s
+     ORDER BY a.received_at
+    OFFSET %(room)s
+     LIMIT 1
+"""
 _RECEIVED = """
+    SELECT r.received_id
+      FROM received AS r
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
+       AND r.received_id >= uuid_floor(%(planned_until)s) AND r.received_id < uuid_floor(%(until)s)
+     ORDER BY r.received_id
+"""
+_RECEIVED_SIZES = """
     SELECT r.received_id, octet_length(a.document) + octet_length(a.acknowledgement)
       FROM received AS r
       JOIN acknowledgements AS a
         ON a.tenant_id = r.tenant_id AND a.environment = r.environment AND a.digest = r.digest AND a.reason = 0
-     WHERE r.tenant_id = %(tenant)s AND a.tenant_id = %(tenant)s AND r.environment = %(environment)s
-       AND r.received_id >= uuid_floor(%(planned_until)s) AND r.received_id < uuid_floor(%(until)s)
-       AND NOT EXISTS (SELECT 1
-                         FROM archive_items AS i
-                        WHERE i.tenant_id = %(tenant)s AND i.evidence_id = r.received_id AND i.part = 'received')
+     WHERE r.tenant_id = %(tenant)s AND a.tenant_id = %(tenant)s AND r.received_id = ANY (%(ids)s)
      ORDER BY r.received_id
-     LIMIT %(room)s
 """
-# Signed, and refused outright or given up by an operator. Status and time do not change any more.
+# Signed, and refused outright or given up by an operator. Status and time do not change any more. By id, as their end
+# may be long after their month: a page of what ended as `error`.
 _GIVEN_UP = """
-    SELECT s.submission_id
+    SELECT s.submission_id, s.updated_at, s.signed_at IS NOT NULL
       FROM submissions AS s
      WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.status = 'error'
-       AND s.signed_at IS NOT NULL AND s.updated_at >= %(since)s AND s.updated_at < %(until)s
+       AND s.submission_id > %(after)s AND s.submission_id < uuid_floor(%(until)s)
      ORDER BY s.submission_id
+     LIMIT %(page)s
 """
 # A tenant has few. They are not joined with what is archived, which may be on another node.
-_VOIDINGS = """
-    SELECT v.subject, octet_length(v.document)
+VOIDINGS = """
+    SELECT v.subject, octet_length(v.document), v.finished_at
       FROM voidings AS v
      WHERE v.tenant_id = %(tenant)s AND v.environment = %(environment)s
        AND v.stage = ANY (%(ends)s) AND v.document IS NOT NULL
        AND v.finished_at >= %(since)s AND v.finished_at < %(until)s
      ORDER BY v.subject
 """
-# Acknowledgements and approvals that arrived after their receipt was packed; the timeline goes along if it has grown.
-_LATE = """
-    SELECT l.submission_id, l.part,
-           (SELECT CASE WHEN max(v.seq) > o.events THEN max(v.seq) ELSE 0 END
+_ARRIVED = """
+    SELECT d.submission_id, 'acknowledgement'
+      FROM counterparty_deliveries AS d
+     WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s
+       AND d.kind = 'receipt' AND d.answer IS NOT NULL
+       AND d.changed_at >= %(planned_until)s AND d.changed_at < %(until)s
+     UNION ALL
+    SELECT a.submission_id, 'approval'
+      FROM received_approvals AS a
+     WHERE a.tenant_id = %(tenant)s
+       AND a.received_at >= %(planned_until)s AND a.received_at < %(until)s
+"""
+_TIMELINES = """
+    SELECT i.evidence_id, i.events,
+           (SELECT max(v.seq)
               FROM submission_events AS v
-             WHERE v.tenant_id = %(tenant)s AND v.submission_id = l.submission_id)
-      FROM (SELECT d.tenant_id, d.submission_id, 'acknowledgement' AS part
-              FROM counterparty_deliveries AS d
-             WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s
-               AND d.kind = 'receipt' AND d.answer IS NOT NULL
-               AND d.changed_at >= %(planned_until)s AND d.changed_at < %(until)s
-             UNION ALL
-            SELECT a.tenant_id, a.submission_id, 'approval'
-              FROM received_approvals AS a
-             WHERE a.tenant_id = %(tenant)s
-               AND a.received_at >= %(planned_until)s AND a.received_at < %(until)s) AS l
-      JOIN archive_items AS o
-        ON o.tenant_id = l.tenant_id AND o.evidence_id = l.submission_id AND o.part = 'issued'
-     WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s AND o.number IS NOT NULL
-       AND NOT EXISTS (SELECT 1
-                         FROM archive_items AS i
-                        WHERE i.tenant_id = %(tenant)s AND i.evidence_id = l.submission_id AND i.part = l.part)
-     ORDER BY l.submission_id, l.part
-     LIMIT %(room)s
+             WHERE v.tenant_id = %(tenant)s AND v.submission_id = i.evidence_id)
+      FROM archive_items AS i
+     WHERE i.tenant_id = %(tenant)s AND i.evidence_id = ANY (%(ids)s) AND i.part = 'issued'
+       AND i.environment = %(environment)s AND i.number IS NOT NULL
 """
 _PACKAGE = """
     INSERT INTO archive_packages (tenant_id, environment, number, previous, day, planned_at, receipts, additions)
@@ -212,13 +241,24 @@ _PLANNED = """
 """
 
 
+class Planned(Enum):
+    """Result of a call of `plan`."""
+
+    #: The chain has a package that is not stored.
+    PACKAGE = auto()
+    #: Nothing new among as many rows as a call looks at: call it again.
+    PASSED = auto()
+    #: Nothing is left.
+    NOTHING = auto()
+
+
 async def plan(
     conn: Conn, chain: PackageChain, *, until: datetime, day: date, at: datetime, most: int, most_bytes: int
-) -> bool:
-    """Plan the next package of a chain in a transaction; True when the chain has a package that is not stored.
+) -> Planned:
+    """Plan the next package of a chain in a transaction.
 
     Takes verdicts and arrivals before `until` that are in no package, at most `most` of them and about `most_bytes` of
-    documents. Returns False when nothing is left.
+    documents. A call looks at about `most` rows of each kind, however many the chain has.
     """
     values: dict[str, Any] = {
         "tenant": chain.tenant_id,
@@ -233,9 +273,9 @@ async def plan(
     values["planned_until"], values["issued_until"] = marks
     number, previous, is_open = await (await conn.execute(_LAST, values)).fetchone() or (0, None, False)
     if is_open:
-        return True
+        return Planned.PACKAGE
     if values["planned_until"] >= until:
-        return False
+        return Planned.NOTHING
 
     items: list[tuple[UUID, str, int]] = []
     size = 0
@@ -250,8 +290,13 @@ async def plan(
         values["issued_until"] = verdict_at
     if not is_cut:
         values["issued_until"] = until
+    elif not items:
+        await conn.execute(_PLANNED, {**values, "issued_until": window})
+        return Planned.PASSED
     room = 0 if is_cut else most - len(items)
-    for one, part, events, documents in await _others(conn, values, room) if room else ():
+    end = await _end_of_look(conn, values, most) if room else values["planned_until"]
+    looked = {**values, "until": end, "is_last": end == until}
+    for one, part, events, documents in await _others(conn, looked, room, most) if room else ():
         if not room or (items and size + documents > most_bytes):
             room = 0
             break
@@ -261,38 +306,83 @@ async def plan(
     if chosen := [one for one, part, _ in items if part == ISSUED]:
         parts = await (await conn.execute(_PARTS, {**values, "ids": uuids(chosen)})).fetchall()
         items += [(submission_id, part, 0) for submission_id, part in parts]
-    late = await (await conn.execute(_LATE, {**values, "room": room})).fetchall() if room else []
+    late = await _late(conn, looked, room) if room else []
     items += late
     additions = len({submission_id for submission_id, _, _ in late})
 
     if not items:
-        await conn.execute(_PLANNED, {**values, "planned_until": until, "issued_until": until})
-        return False
+        await conn.execute(_PLANNED, {**values, "planned_until": end, "issued_until": until})
+        return Planned.NOTHING if end == until else Planned.PASSED
     values |= {"number": number + 1, "previous": previous, "receipts": receipts, "additions": additions}
     await conn.execute(_PACKAGE, values)
     ids, kinds, events_of = zip(*items, strict=True)
     await conn.execute(_ITEMS, {**values, "ids": uuids(ids), "parts": texts(kinds), "events": int4s(events_of)})
     await conn.execute(_PLANNED, values)
-    return True
+    return Planned.PACKAGE
 
 
-async def _others(conn: Conn, values: Mapping[str, Any], room: int) -> list[tuple[UUID, str, int, int]]:
+async def _end_of_look(conn: Conn, values: Mapping[str, Any], most: int) -> datetime:
+    """Return the time, at most `until`, before which about `most` rows arrived of each kind with a time of its own."""
+    end: datetime = values["until"]
+    for query in (_NEXT_RECEIVED, _NEXT_ANSWER, _NEXT_APPROVAL):
+        room, found = most, values["planned_until"]
+        while found <= values["planned_until"]:  # more rows of one moment than a look takes in
+            row = await (await conn.execute(query, {**values, "until": end, "room": room})).fetchone()
+            if row is None:
+                break
+            found, room = moment_of(row[0]) if query is _NEXT_RECEIVED else row[0], room * 2
+        else:
+            end = found
+    return end
+
+
+async def _others(conn: Conn, values: Mapping[str, Any], room: int, most: int) -> list[tuple[UUID, str, int, int]]:
     """Read what came to an end between the marks without a verdict and is in no package.
 
-    Each with its part, events and bytes of documents.
+    Each with its part, events and bytes of documents. Receipts that were given up have no index by their end: the last
+    look at a chain goes through all of them.
     """
-    looked = {**values, "since": values["planned_until"], "ends": texts(ENDS_OF_VOIDING), "room": room}
-    received = await (await conn.execute(_RECEIVED, looked)).fetchall()
-    ended = await (await conn.execute(_VOIDINGS, looked)).fetchall()
-    voided = set(await _fresh(conn, values, VOIDED, [one for one, _ in ended]))
-    given_up = [one for (one,) in await (await conn.execute(_GIVEN_UP, looked)).fetchall()]
-    failed = (await _fresh(conn, values, ISSUED, given_up))[:room]
-    sizes = await (await conn.execute(_SIZES, {**values, "ids": uuids(failed)})).fetchall()
+    arrived = [one for (one,) in await (await conn.execute(_RECEIVED, values)).fetchall()]
+    fresh = (await _fresh(conn, values, RECEIVED, arrived))[:room]
+    received = await (await conn.execute(_RECEIVED_SIZES, {**values, "ids": uuids(fresh)})).fetchall()
+    looked = {**values, "since": values["planned_until"], "ends": texts(ENDS_OF_VOIDING)}
+    ended = await (await conn.execute(VOIDINGS, looked)).fetchall()
+    voided = set(await _fresh(conn, values, VOIDED, [one for one, _, _ in ended]))
+    failed: list[UUID] = []
+    after: UUID | None = NO_ID if values["is_last"] else None
+    while after is not None and len(failed) < room:
+        page, after = await given_up(conn, values, after, most)
+        failed += await _fresh(conn, values, ISSUED, [one for one, at in page if at < values["until"]])
+    sizes = await (await conn.execute(_SIZES, {**values, "ids": uuids(failed[:room])})).fetchall()
     return [
         *((one, RECEIVED, 0, size) for one, size in received),
-        *((one, VOIDED, 0, size) for one, size in ended if one in voided),
+        *((one, VOIDED, 0, size) for one, size, _ in ended if one in voided),
         *((one, ISSUED, events, size) for one, events, size in sizes),
     ]
+
+
+async def given_up(
+    conn: Conn, values: Mapping[str, Any], after: UUID, page: int
+) -> tuple[list[tuple[UUID, datetime]], UUID | None]:
+    """Read signed receipts of a chain that ended as `error`, with the time of their end, and the id to go on after.
+
+    Looks at `page` receipts that ended so, by id.
+    """
+    found = await (await conn.execute(_GIVEN_UP, {**values, "after": after, "page": page})).fetchall()
+    return [(one, at) for one, at, is_signed in found if is_signed], found[-1][0] if len(found) == page else None
+
+
+async def _late(conn: Conn, values: Mapping[str, Any], room: int) -> list[tuple[UUID, str, int]]:
+    """Read acknowledgements and approvals that arrived after their receipt was packed."""
+    arrived = await (await conn.execute(_ARRIVED, values)).fetchall()
+    ids = uuids([one for one, _ in arrived])
+    packed = await (await conn.execute(_TIMELINES, {**values, "ids": ids})).fetchall()
+    grown = {one: newest if (newest or 0) > events else 0 for one, events, newest in packed}
+    fresh = {
+        part: set(await _fresh(conn, values, part, [one for one, of in arrived if of == part and one in grown]))
+        for part in (ACKNOWLEDGEMENT, APPROVAL)
+    }
+    return sorted((one, part, grown[one]) for one, part in arrived if one in fresh[part])[:room]
 
 
 async def _fresh(conn: Conn, values: Mapping[str, Any], part: str, ids: Sequence[UUID]) -> list[UUID]:
@@ -305,20 +395,18 @@ async def _fresh(conn: Conn, values: Mapping[str, Any], part: str, ids: Sequence
 async def _issued(conn: Conn, values: dict[str, Any], room: int) -> tuple[list[tuple[Any, ...]], datetime | None]:
     """Read the next receipts that are in no package, and the end of the window they were looked for in; None: `until`.
 
-    Windows of archived receipts alone, which `plan_again` leaves, are passed.
+    A window may have archived receipts alone, which `plan_again` leaves: then it returns none.
     """
     since, wide = values["issued_until"], room
     while True:
-        looked = {**values, "issued_until": since}
-        found = await (await conn.execute(_WINDOW, {**looked, "room": wide})).fetchone()
+        found = await (await conn.execute(_WINDOW, {**values, "room": wide})).fetchone()
         window: datetime | None = None if found is None else found[0]
-        near = await (await conn.execute(_CANDIDATES, {**looked, "window": window})).fetchall()
+        near = await (await conn.execute(_CANDIDATES, {**values, "window": window})).fetchall()
         missing = set(await _fresh(conn, values, ISSUED, [one for one, _ in near]))
         fresh = [(one, at) for one, at in near if one in missing][:room]
-        if fresh or window is None:
+        if fresh or window != since:
             break
-        wide = wide * 2 if window == since else room  # more verdicts of one moment than a window holds
-        since = window
+        wide = wide * 2  # more verdicts of one moment than a window holds
     sizes = await conn.execute(_SIZES, {**values, "ids": uuids([one for one, _ in fresh])})
     known_sizes = {one: (events, size) for one, events, size in await sizes.fetchall()}
     return [(one, at, *known_sizes[one]) for one, at in fresh], window
@@ -510,130 +598,6 @@ async def stored(conn: Conn, tenant_id: TenantId, environment: Environment, numb
     cursor = conn.cursor(row_factory=record_row(Package))
     await cursor.execute(_ONE, {"tenant": tenant_id, "environment": environment, "number": number})
     return await cursor.fetchone()
-
-
-_CHECK_DUE = """
-    SELECT c.tenant_id, c.environment
-      FROM archive_chains AS c
-     WHERE c.checked_at IS NULL OR c.checked_at < %(before)s
-     ORDER BY c.tenant_id, c.environment
-     LIMIT 1000
-"""
-
-
-async def chains_to_check(conn: Conn, before: datetime) -> list[PackageChain]:
-    """Name chains that were not checked since `before`, at most 1,000."""
-    rows = await (await conn.execute(_CHECK_DUE, {"before": before})).fetchall()
-    return [PackageChain(tenant_id, Environment(environment)) for tenant_id, environment in rows]
-
-
-_MISSING = """
-    SELECT (SELECT count(*)
-              FROM submissions AS s
-             WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s
-               AND s.verdict_at >= %(since)s AND s.verdict_at < %(until)s
-               AND NOT EXISTS (SELECT 1
-                                 FROM archive_items AS i
-                                 JOIN archive_packages AS p
-                                   ON p.tenant_id = i.tenant_id AND p.environment = i.environment
-                                  AND p.number = i.number
-                                WHERE i.tenant_id = %(tenant)s AND p.tenant_id = %(tenant)s
-                                  AND i.evidence_id = s.submission_id AND i.part = 'issued'
-                                  AND p.stored_at IS NOT NULL))
-         + (SELECT count(*)
-              FROM received AS r
-             WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
-               AND r.received_id >= uuid_floor(%(since)s) AND r.received_id < uuid_floor(%(until)s)
-               AND NOT EXISTS (SELECT 1
-                                 FROM archive_items AS i
-                                 JOIN archive_packages AS p
-                                   ON p.tenant_id = i.tenant_id AND p.environment = i.environment
-                                  AND p.number = i.number
-                                WHERE i.tenant_id = %(tenant)s AND p.tenant_id = %(tenant)s
-                                  AND i.evidence_id = r.received_id AND i.part = 'received'
-                                  AND p.stored_at IS NOT NULL))
-"""
-
-
-_IN_STORE = """
-    SELECT count(*)
-      FROM archive_items AS i
-      JOIN archive_packages AS p
-        ON p.tenant_id = i.tenant_id AND p.environment = i.environment AND p.number = i.number
-     WHERE i.tenant_id = %(tenant)s AND p.tenant_id = %(tenant)s
-       AND i.evidence_id = ANY (%(ids)s) AND i.part = %(part)s AND p.stored_at IS NOT NULL
-"""
-
-
-async def count_missing(conn: Conn, chain: PackageChain, since: datetime, until: datetime) -> int:
-    """Count receipts that ended, received ones, and voidings of a period that are in no stored package."""
-    values = {"tenant": chain.tenant_id, "environment": chain.environment, "since": since, "until": until}
-    cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_MISSING, values)
-    receipts = int(await cursor.fetchone() or 0)
-    ended = await conn.execute(_VOIDINGS, {**values, "ends": texts(ENDS_OF_VOIDING)})
-    given_up = await conn.execute(_GIVEN_UP, values)
-    others = {VOIDED: [one for one, _ in await ended.fetchall()], ISSUED: [one for (one,) in await given_up.fetchall()]}
-    for part, ids in others.items():
-        await cursor.execute(_IN_STORE, {**values, "ids": uuids(ids), "part": part})
-        receipts += len(ids) - int(await cursor.fetchone() or 0)
-    return receipts
-
-
-async def count_missing_of(
-    conn: Conn, tenant_id: TenantId, chain: PackageChain, since: datetime, until: datetime
-) -> int:
-    """Count what is missing of one of a tenant's own chains."""
-    assert tenant_id == chain.tenant_id
-    return await count_missing(conn, chain, since, until)
-
-
-_REWIND = """
-    UPDATE archive_chains AS c
-       SET planned_until = %(since)s, issued_until = %(since)s
-     WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s AND c.planned_until > %(since)s
-"""
-
-
-async def plan_again(conn: Conn, chain: PackageChain, since: datetime) -> None:
-    """Rewind the marks of a chain, so that everything since a time is planned that is in no package."""
-    await conn.execute(_REWIND, {"tenant": chain.tenant_id, "environment": chain.environment, "since": since})
-
-
-_CHECKED = """
-    UPDATE archive_chains AS c
-       SET checked_at = %(at)s, missing = %(missing)s, faults = %(faults)s
-     WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s
-"""
-
-
-async def note_check(conn: Conn, chain: PackageChain, at: datetime, missing: int, faults: Sequence[str]) -> None:
-    """Record what a check of a chain found."""
-    values = {"tenant": chain.tenant_id, "environment": chain.environment, "at": at, "missing": missing}
-    await conn.execute(_CHECKED, {**values, "faults": texts(list(faults))})
-
-
-@dataclass(frozen=True, slots=True)
-class ChainCheckResult:
-    """The last check of a chain; `checked_at` None: there was none."""
-
-    checked_at: datetime | None
-    missing: int
-    faults: Sequence[str]
-
-
-_LAST_CHECK = """
-    SELECT c.checked_at, c.missing, c.faults
-      FROM archive_chains AS c
-     WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s
-"""
-
-
-async def last_check(conn: Conn, tenant_id: TenantId, environment: Environment) -> ChainCheckResult:
-    """Return what the last check of a chain found."""
-    cursor = await conn.execute(_LAST_CHECK, {"tenant": tenant_id, "environment": environment})
-    row = await cursor.fetchone()
-    return ChainCheckResult(None, 0, ()) if row is None else ChainCheckResult(*row)
 
 
 @dataclass(frozen=True, slots=True)

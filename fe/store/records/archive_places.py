@@ -1,21 +1,24 @@
 """Documents that left the database: what keeps a month from leaving, where the archive has them, and their way back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from fe.ecf.ids import first_id
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import first_id, id_after
 from fe.identifiers import SubmissionId, TenantId
 from fe.month.period import YearMonth
 from fe.store.postgres.arrays import blobs, int8s, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
-from fe.store.records.archive import PACKAGE_COLUMNS, Package
+from fe.store.records.archive import Package
 
 #: Types whose documents stay: statements search the text of notes, and the 606 is read off purchases.
 STAY = ("33", "34", "41", "43", "47")
+#: The time for emptying a month. It has to be one statement, and reads the month's documents of all tenants.
+_RELEASE_LIMIT = "30min"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,65 +39,90 @@ class IdSpan:
 class MonthState:
     """Receipts of a tenant's month by what keeps their documents in the database."""
 
-    receipts: int
+    receipts: int = 0
     #: Not at their end.
-    open: int
+    open: int = 0
     #: With a verdict that is younger than the limit.
-    young: int
+    young: int = 0
     #: With a verdict, and in no stored package, nor refused by the format.
-    unarchived: int
+    unarchived: int = 0
     #: With a mail or a delivery to the buyer that is not over.
-    handing: int
+    handing: int = 0
+
+    def __add__(self, other: "MonthState") -> "MonthState":
+        return MonthState(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
-_STATE = """
-    SELECT count(*),
-           count(*) FILTER (WHERE s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado', 'error')),
-           count(*) FILTER (WHERE s.verdict_at >= %(limit)s),
-           count(*) FILTER (WHERE s.verdict_at IS NOT NULL AND NOT EXISTS (
-               SELECT 1
-                 FROM archive_items AS i
-                 LEFT JOIN archive_packages AS p
-                   ON p.tenant_id = i.tenant_id AND p.environment = i.environment AND p.number = i.number
-                WHERE i.tenant_id = %(tenant)s AND i.evidence_id = s.submission_id AND i.part = 'issued'
-                  AND (p.stored_at IS NOT NULL OR i.refused IS NOT NULL))),
-           count(*) FILTER (WHERE EXISTS (
-               SELECT 1 FROM mails AS m
-                WHERE m.tenant_id = %(tenant)s AND m.subject = s.submission_id AND m.run_at < 'infinity'
-           ) OR EXISTS (
-               SELECT 1 FROM counterparty_outbox AS o
-                WHERE o.tenant_id = %(tenant)s AND o.subject = s.submission_id))
+_RECEIPTS = """
+    SELECT s.submission_id, s.verdict_at,
+           s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado', 'error')
       FROM submissions AS s
      WHERE s.tenant_id = %(tenant)s AND s.submission_id >= %(first)s AND s.submission_id < %(end)s
+     ORDER BY s.submission_id
+     LIMIT %(limit)s
+"""
+# By their ids, not as joins: a join would be planned as a hash of all that the tenant has.
+_ARCHIVED = """
+    SELECT i.evidence_id
+      FROM archive_items AS i
+      LEFT JOIN archive_packages AS p
+        ON p.tenant_id = i.tenant_id AND p.environment = i.environment AND p.number = i.number
+     WHERE i.tenant_id = %(tenant)s AND i.evidence_id = ANY (%(ids)s) AND i.part = 'issued'
+       AND (p.stored_at IS NOT NULL OR i.refused IS NOT NULL)
+"""
+_HANDING = """
+    SELECT m.subject FROM mails AS m
+     WHERE m.tenant_id = %(tenant)s AND m.subject = ANY (%(ids)s) AND m.run_at < 'infinity'
+     UNION
+    SELECT o.subject FROM counterparty_outbox AS o
+     WHERE o.tenant_id = %(tenant)s AND o.subject = ANY (%(ids)s)
 """
 
 
-async def month_state(conn: Conn, tenant_id: TenantId, span: IdSpan, limit: datetime) -> MonthState:
-    """Count a tenant's receipts of a month by what keeps them in the database."""
-    values = {"tenant": tenant_id, "first": span.first, "end": span.end, "limit": limit}
-    row = await (await conn.execute(_STATE, values)).fetchone()
-    assert row is not None
-    return MonthState(*row)
+async def month_state(
+    conn: Conn, tenant_id: TenantId, span: IdSpan, limit: datetime, *, page: int
+) -> tuple[MonthState, UUID | None]:
+    """Count a page of a tenant's receipts of a month by what keeps them in the database.
+
+    Returns also the first id of the next page; None at the end.
+    """
+    values: dict[str, Any] = {"tenant": tenant_id, "first": span.first, "end": span.end, "limit": page}
+    rows = await (await conn.execute(_RECEIPTS, values)).fetchall()
+    values["ids"] = uuids([one for one, _, _ in rows])
+    archived = {one for (one,) in await (await conn.execute(_ARCHIVED, values)).fetchall()}
+    handing = await (await conn.execute(_HANDING, values)).fetchall()
+    verdicts = {one: at for one, at, _ in rows if at is not None}
+    state = MonthState(
+        len(rows),
+        open=sum(is_open for _, _, is_open in rows),
+        young=sum(at >= limit for at in verdicts.values()),
+        unarchived=len(verdicts.keys() - archived),
+        handing=len(handing),
+    )
+    return state, id_after(rows[-1][0]) if len(rows) == page else None
 
 
-_PACKAGES = f"""
-    SELECT {PACKAGE_COLUMNS}
-      FROM archive_packages AS p
-     WHERE p.tenant_id = %(tenant)s AND p.stored_at IS NOT NULL
-       AND (p.environment, p.number) IN (
-               SELECT i.environment, i.number
-                 FROM archive_items AS i
-                WHERE i.tenant_id = %(tenant)s AND i.part = 'issued'
-                  AND i.evidence_id >= %(first)s AND i.evidence_id < %(end)s)
-     ORDER BY p.environment, p.number
+_NUMBERS = """
+    SELECT i.evidence_id, i.environment::text, i.number
+      FROM archive_items AS i
+     WHERE i.tenant_id = %(tenant)s AND i.part = 'issued'
+       AND i.evidence_id >= %(first)s AND i.evidence_id < %(end)s
+     ORDER BY i.evidence_id
+     LIMIT %(limit)s
 """
 
 
-async def packages_of(conn: Conn, tenant_id: TenantId, span: IdSpan) -> list[Package]:
-    """List the stored packages that have receipts of a month."""
-    cursor = conn.cursor(row_factory=record_row(Package))
-    await cursor.execute(_PACKAGES, {"tenant": tenant_id, "first": span.first, "end": span.end})
-    return await cursor.fetchall()
+async def packages_of(
+    conn: Conn, tenant_id: TenantId, span: IdSpan, *, page: int
+) -> tuple[set[tuple[Environment, int]], UUID | None]:
+    """Return environments and numbers of the packages that have a page of a month's receipts.
+
+    Returns also the first id of the next page; None at the end.
+    """
+    values = {"tenant": tenant_id, "first": span.first, "end": span.end, "limit": page}
+    rows = await (await conn.execute(_NUMBERS, values)).fetchall()
+    found = {(Environment(environment), number) for _, environment, number in rows if number is not None}
+    return found, id_after(rows[-1][0]) if len(rows) == page else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +177,12 @@ async def keep(conn: Conn, package: Package, places: Sequence[ArchivePlace]) -> 
 
 
 async def release(conn: Conn, month: YearMonth) -> tuple[int, int]:
-    """Take the documents of a month out of the database that have a place; return how many left and how many stay."""
+    """Take the documents of a month out of the database that have a place; return how many left and how many stay.
+
+    Run it in a transaction.
+    """
+    # The documents of one month, of all tenants, are counted in one statement.
+    await conn.execute("SELECT set_config('statement_timeout', %s, true)", (_RELEASE_LIMIT,))
     row = await (await conn.execute("SELECT released, kept FROM release_documents(%s)", (month.first,))).fetchone()
     assert row is not None
     return int(row[0]), int(row[1])
@@ -182,29 +215,37 @@ async def place_of(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId)
     return await cursor.fetchone()
 
 
-_AWAY = """
+_PLACES = """
     SELECT a.submission_id, p.location, a.start, a.length, a.digest
       FROM archive_places AS a
       JOIN archive_packages AS p
         ON p.tenant_id = a.tenant_id AND p.environment = a.environment AND p.number = a.number
      WHERE a.tenant_id = %(tenant)s AND p.tenant_id = %(tenant)s
        AND a.submission_id > %(after)s AND a.submission_id >= %(first)s AND a.submission_id < %(end)s
-       AND NOT EXISTS (SELECT 1
-                         FROM submission_documents AS d
-                        WHERE d.tenant_id = %(tenant)s AND d.submission_id = a.submission_id)
      ORDER BY a.submission_id
      LIMIT %(limit)s
+"""
+_THERE = """
+    SELECT DISTINCT d.submission_id
+      FROM submission_documents AS d
+     WHERE d.tenant_id = %(tenant)s AND d.submission_id = ANY (%(ids)s)
 """
 
 
 async def away(
     conn: Conn, tenant_id: TenantId, span: IdSpan, *, after: UUID | None = None, limit: int
-) -> list[StoredPlace]:
-    """List receipts of a month whose documents only the archive has, by id, those after one."""
+) -> tuple[list[StoredPlace], UUID | None]:
+    """List receipts of a month whose documents only the archive has, by id, of a page of those after one.
+
+    Returns also the last id of the page; None when there are no more.
+    """
     values: dict[str, Any] = {"tenant": tenant_id, "first": span.first, "end": span.end, "limit": limit}
     cursor = conn.cursor(row_factory=record_row(StoredPlace))
-    await cursor.execute(_AWAY, values | {"after": after or UUID(int=0)})
-    return await cursor.fetchall()
+    await cursor.execute(_PLACES, values | {"after": after or UUID(int=0)})
+    places = await cursor.fetchall()
+    found = await conn.execute(_THERE, values | {"ids": uuids([one.submission_id for one in places])})
+    there = {one for (one,) in await found.fetchall()}
+    return [one for one in places if one.submission_id not in there], places[-1].submission_id if places else None
 
 
 _RESTORE = """

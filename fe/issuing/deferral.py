@@ -1,5 +1,6 @@
 """Whether a tenant may send a document later than it issues it (docs/contingency.md)."""
 
+import re
 from datetime import datetime
 
 import trio
@@ -18,12 +19,18 @@ from fe.store.records import modes
 from fe.store.records.modes import ModePeriod
 
 _MAX_KNOWN = 10_000
+_DEFERRED = re.compile(rb"<IndicadorEnvioDiferido>\s*1\s*</")
 
 
 def is_deferred(document: Document) -> bool:
     """Return whether the document says that it is sent later (IndicadorEnvioDiferido 1)."""
     id_doc = section(section(document.content, "Encabezado"), "IdDoc")
     return document.root is Root.ECF and whole(id_doc, "IndicadorEnvioDiferido") == "1"
+
+
+def is_deferred_in(signed: bytes) -> bool:
+    """Return whether a signed document says so, without reading the whole document."""
+    return _DEFERRED.search(signed) is not None
 
 
 def signed_before(form: str, document: Document) -> datetime | None:

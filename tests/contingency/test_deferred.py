@@ -190,9 +190,11 @@ async def test_deferred_sale_carries_its_legend_until_the_authority_accepts_it(d
         (await management.post("/faults", json=stuck)).raise_for_status()
         track = (await stack.submit(invoice(1, IndicadorEnvioDiferido="1")))["taxLogId"]
 
+        shown: dict[str, Any] = {}
+
         async def is_received() -> bool:
-            facts = (await stack.client.get(f"/invoices/{track}")).json()["facts"]
-            return facts["receivedAt"] is not None
+            shown.update((await stack.client.get(f"/invoices/{track}")).json())
+            return shown["facts"]["receivedAt"] is not None
 
         await until(is_received)
         mode = (await stack.client.get("/contingency")).json()["mode"]
@@ -205,6 +207,8 @@ async def test_deferred_sale_carries_its_legend_until_the_authority_accepts_it(d
 
     legend = "".join(LEGENDS["deferred"].split())
     assert (mode, ended["status"]) == ("deferred", "Aceptado")
+    assert shown["legend"] == LEGENDS["deferred"]
+    assert "legend" not in ended
     assert legend in "".join(sheet.split())
     assert legend not in "".join(after.split())
     assert "<IndicadorEnvioDiferido>1</IndicadorEnvioDiferido>" in sent

@@ -10,6 +10,7 @@ from uuid import UUID
 import jsonschema_rs
 import pytest
 
+from fe.contingency import Mode
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem, Repair
 from fe.http.languages import serialize_problems
@@ -109,7 +110,9 @@ def test_the_mail_of_a_submission_is_written_as_it_is_described(state: MailState
 def test_a_submission_is_written_in_the_order_of_the_interface() -> None:
     at = ENDED.updated_at
     other = OtherSide(False, "NO PEDIDO", at, HandingState.DELIVERED, None, at)
-    rejected = serialize_record(replace(MAILED, is_archived=True), other, in_contingency=True, replaces="B0100000001")
+    rejected = serialize_record(
+        replace(MAILED, is_archived=True), other, legend=Mode.CONTINGENCY, replaces="B0100000001"
+    )
 
     assert list(json.loads(SUBMISSION.write(rejected))) == list(Submission.__annotations__)
 

@@ -5753,7 +5753,7 @@ class Submission(TypedDict):
     archived: NotRequired[bool]
     """true: XML and PDF come from the archive and take longer; absent otherwise"""
     legend: NotRequired[str]
-    """to print on a receipt that you hand over before its verdict, because your line or the authority is down; absent otherwise"""
+    """to print on a receipt that you hand over before its verdict, because your line or the authority is down, or because its sending is deferred; absent otherwise"""
 
 
 class SubmissionEvent(TypedDict):

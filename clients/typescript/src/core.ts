@@ -5055,7 +5055,7 @@ export type components = {
             replacesNcf?: string;
             /** @description true: XML and PDF come from the archive and take longer; absent otherwise */
             archived?: boolean;
-            /** @description to print on a receipt that you hand over before its verdict, because your line or the authority is down; absent otherwise */
+            /** @description to print on a receipt that you hand over before its verdict, because your line or the authority is down, or because its sending is deferred; absent otherwise */
             legend?: string;
         };
         /** @description A submission was accepted, accepted with remarks, rejected, or has failed. */

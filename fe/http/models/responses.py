@@ -216,7 +216,7 @@ class Submission(TypedDict):
             str,
             Field(
                 description="to print on a receipt that you hand over before its verdict, because your line or the "
-                "authority is down; absent otherwise"
+                "authority is down, or because its sending is deferred; absent otherwise"
             ),
         ]
     ]

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Literal, TypedDict, cast
 
 from fe.clock import iso
-from fe.contingency import Milestones, latest
+from fe.contingency import Milestones, Mode, latest
 from fe.ecf.dates import ZONE
 from fe.ecf.verdicts import explain
 from fe.http.languages import Language, say_problems
@@ -51,7 +51,7 @@ def serialize_record(
     other: OtherSide | None = None,
     language: Language = "en",
     *,
-    in_contingency: bool = False,
+    legend: Mode | None = None,
     replaces: str | None = None,
 ) -> Submission:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
@@ -59,7 +59,8 @@ def serialize_record(
     `explained` is there when the authority has a remark, `eNCF` and `numberFate` when the document has a fiscal
     number, `warnings` when something was assumed, `approvalStatus`, `approvalReason` and `approvalAt` when the buyer
     has said something, `receiver` when it is sent there, `mail` when its buyer gets it by mail, `replacesNcf` when it
-    replaces a paper receipt, `archived` when its documents left the database, `legend` in a contingency.
+    replaces a paper receipt, `archived` when its documents left the database, `legend` before
+    the verdict in a contingency and where sending is deferred.
     """
     tracked: _Known = {"trackId": record.track_id} if record.track_id is not None else {}
     known: _Known = {}
@@ -83,8 +84,8 @@ def serialize_record(
         known["replacesNcf"] = replaces
     if record.is_archived:
         known["archived"] = True
-    if in_contingency:
-        known["legend"] = LEGENDS["contingency"]
+    if legend is not None:
+        known["legend"] = LEGENDS[legend]
     return {
         "taxLogId": str(record.submission_id),
         **tracked,

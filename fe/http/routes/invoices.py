@@ -12,6 +12,7 @@ import trio
 
 from fe.archiving.documents import ReceiptDocuments
 from fe.clock import Clock
+from fe.contingency import Mode
 from fe.ecf.catalogue import Environment
 from fe.ecf.document import NotADocument
 from fe.ecf.identity import E_NCF_FORM
@@ -58,6 +59,7 @@ from fe.http.routes.large_invoices import DraftApart, LargeInvoice
 from fe.http.routes.long_polls import LongPolls
 from fe.identifiers import ClientRequestId, TenantId
 from fe.issuing.accept import remarks
+from fe.issuing.deferral import is_deferred_in
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.large import LARGE_BYTES, is_large
 from fe.issuing.prepare import Draft
@@ -304,15 +306,23 @@ class Invoices:
         other = None
         if takes_approval(record):
             other = await self._db.run_for(call.identity.tenant_id, counterparty.other_side, record.submission_id)
-        in_contingency = await modes.is_in_contingency(self._db, call.identity.tenant_id, record)
+        legend = await self._legend(call.identity.tenant_id, record)
         replaces = None
         if (record.client_request_id or "").startswith(TRY_PREFIX):
             replaces = await self._db.run_for(
                 call.identity.tenant_id, paper.replaced_with, record.environment, record.client_request_id
             )
-        shown = serialize_record(record, other, call.language, in_contingency=in_contingency, replaces=replaces)
+        shown = serialize_record(record, other, call.language, legend=legend, replaces=replaces)
         answer = SUBMISSION.write(shown)
         return ApiReply(200, answer, (("Retry-After", again),) if again else ())
+
+    async def _legend(self, tenant_id: TenantId, record: Record) -> Mode | None:
+        """Return the mode whose legend it carries on paper until its verdict."""
+        mode = await modes.mode_of_legend(self._db, tenant_id, record)
+        if mode is Mode.DEFERRED:
+            found = await self._documents.xml(tenant_id, record.submission_id)
+            return mode if is_deferred_in(found.content) else None
+        return mode
 
     async def xml(self, call: Call) -> ApiReply:
         """Show the document: signed, or before that what the client sent as XML, or nothing yet."""

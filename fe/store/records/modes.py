@@ -172,15 +172,22 @@ async def begin(conn: Conn, tenant_id: TenantId, period: ModePeriod) -> None:
     )
 
 
-_WHILE = """
-    SELECT EXISTS (SELECT 1
-                     FROM mode_periods AS p
-                    WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND p.mode = 'offline'
-                      AND p.began_at <= %(signed_at)s AND coalesce(p.ended_at, 'infinity') > %(signed_at)s)
-        OR EXISTS (SELECT 1
-                     FROM authority_outages AS o
-                    WHERE o.environment = %(environment)s AND o.host = %(host)s
-                      AND (o.ended_at IS NULL OR (o.began_at <= %(signed_at)s AND o.ended_at > %(signed_at)s)))
+_WHILE = f"""
+    SELECT CASE WHEN EXISTS (SELECT 1
+                               FROM mode_periods AS p
+                              WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND p.mode = 'offline'
+                                AND p.began_at <= s.signed_at AND coalesce(p.ended_at, 'infinity') > s.signed_at)
+                  OR EXISTS (SELECT 1
+                               FROM authority_outages AS o
+                              WHERE o.environment = %(environment)s AND o.host = %(host)s
+                                AND (o.ended_at IS NULL OR (o.began_at <= s.signed_at AND o.ended_at > s.signed_at)))
+                THEN 'contingency'
+                WHEN EXISTS (SELECT 1
+                               FROM mode_periods AS p
+                              WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND {AUTHORISES})
+                THEN 'deferred'
+           END
+      FROM (SELECT %(signed_at)s::timestamptz AS signed_at) AS s
 """
 
 
@@ -204,18 +211,24 @@ class SignedReceipt(Protocol):
         """The address of its QR code."""
 
 
-async def is_in_contingency(db: Database, tenant_id: TenantId, receipt: SignedReceipt) -> bool:
-    """Return whether a signed receipt without a verdict carries the legend of contingency.
+async def mode_of_legend(db: Database, tenant_id: TenantId, receipt: SignedReceipt) -> Mode | None:
+    """Return the mode whose legend a signed receipt without a verdict carries: contingency, or deferred.
 
-    It does if it was signed while the tenant was offline or its host was down, or if its host is down now. Of a receipt
-    with a verdict the database is not asked.
+    Contingency if it was signed while the tenant was offline or its host was down, or if its host is down now. Deferred
+    if its sending could be deferred then: it carries that legend where the document says that it is. Of a receipt with
+    a verdict the database is not asked.
     """
     if receipt.signed_at is None or receipt.status in FINAL:
-        return False
-    return await db.run_for(tenant_id, _was_in_contingency, receipt)
+        return None
+    return await db.run_for(tenant_id, _mode_when_signed, receipt)
 
 
-async def _was_in_contingency(conn: Conn, tenant_id: TenantId, receipt: SignedReceipt) -> bool:
+async def is_in_contingency(db: Database, tenant_id: TenantId, receipt: SignedReceipt) -> bool:
+    """Return whether a signed receipt without a verdict carries the legend of contingency."""
+    return await mode_of_legend(db, tenant_id, receipt) is Mode.CONTINGENCY
+
+
+async def _mode_when_signed(conn: Conn, tenant_id: TenantId, receipt: SignedReceipt) -> Mode | None:
     is_summarised = "/consultatimbrefc" in (receipt.qr_code_url or "").lower()
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(
@@ -227,4 +240,5 @@ async def _was_in_contingency(conn: Conn, tenant_id: TenantId, receipt: SignedRe
             "signed_at": receipt.signed_at,
         },
     )
-    return bool(await cursor.fetchone())
+    found = await cursor.fetchone()
+    return None if found is None else Mode(found)

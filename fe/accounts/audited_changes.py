@@ -237,11 +237,13 @@ async def revoke_key(conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyI
     return revoked
 
 
-#: Two who roll a key at once each take the time before they lock it: the later one may have the earlier time.
-_ABREAST = timedelta(minutes=1)
 _ENDS_BEFORE = Text(
-    "the key ends before that, perhaps because it was rolled already: create a new key",
-    "la clave vence antes, quizás porque ya se renovó: cree una clave nueva",
+    "the key ends before that: create a new key",
+    "la clave vence antes: cree una clave nueva",
+)
+_WAS_ROLLED = Text(
+    "the key was rolled already: roll the one that replaced it, or create a new key",
+    "la clave ya se renovó: renueve la que la sustituyó o cree una clave nueva",
 )
 
 
@@ -251,13 +253,15 @@ async def roll_key(
     """Make a key like an active one, with the same end, and let that one end after `overlap`.
 
     Returns the new one and the old; None if the tenant has no such active key. Raises ProvisioningRefused for a key
-    that ends within `overlap`, as one that was rolled before does: its successor would die with it.
+    that ends within `overlap`, and for one that was rolled before: its successor would end with it.
     """
     before = await key_store.locked(conn, tenant.tenant_id, api_key_id)
     if before is None or not before.active(by.at):
         return None
+    if await book.by_subject(conn, tenant.tenant_id, "key rolled", [api_key_id]):
+        raise ProvisioningRefused(_WAS_ROLLED)
     ends_at = by.at + overlap
-    if before.expires_at is not None and before.expires_at <= ends_at + _ABREAST:
+    if before.expires_at is not None and before.expires_at <= ends_at:
         raise ProvisioningRefused(_ENDS_BEFORE)
     await key_store.end(conn, tenant.tenant_id, api_key_id, at=ends_at)
     old = replace(before, expires_at=ends_at)

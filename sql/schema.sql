@@ -714,6 +714,11 @@ CREATE TABLE submission_events (
     PRIMARY KEY (tenant_id, submission_id, seq)
 );
 
+CREATE TABLE submission_metadata (
+    tenant_id bigint NOT NULL, submission_id uuid NOT NULL, metadata jsonb NOT NULL,
+    PRIMARY KEY (tenant_id, submission_id)
+);
+
 CREATE TABLE submissions (
     tenant_id bigint NOT NULL, submission_id uuid NOT NULL, environment environment NOT NULL, api_key_id text NOT NULL,
     client_request_id text, body_digest bytea NOT NULL, format submission_format NOT NULL, root document_root NOT NULL,

@@ -18,6 +18,8 @@ from fe.monitoring.tracing import NO_SPAN, Span
 
 MAX_QUERY_FIELDS = 32
 _LONGEST_NAME = 40
+#: Ends the name of a query parameter that is asked for by a key of the client's choice.
+KEYED = "[name]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Call:
         if len(fields) != len(pairs):
             raise ApiError(400, say("parameter-twice"))
         for name in fields:
-            if name not in self.parameters:
+            if name not in self.parameters and _of_any_key(name) not in self.parameters:
                 raise ApiError(400, _unknown_parameter(name, self.parameters))
         return fields
 
@@ -123,6 +125,12 @@ class ApiReply:
 Handler = Callable[[Call], Awaitable[ApiReply]]
 
 
+def _of_any_key(name: str) -> str:
+    """`metadata[branch]` as its route has it: `metadata[name]`."""
+    before, bracket, _ = name.partition("[")
+    return f"{before}{KEYED}" if bracket and name.endswith("]") else name
+
+
 def _unknown_parameter(name: str, known: Collection[str]) -> Text:
     """The message for an unknown parameter, with the known ones, the most similar first.
 
@@ -133,7 +141,8 @@ def _unknown_parameter(name: str, known: Collection[str]) -> Text:
     def likeness(one: str) -> float:
         return SequenceMatcher(None, shown, one.casefold()).ratio()
 
-    listed = ", ".join(sorted(known, key=likeness, reverse=True))
+    named = [one for one in known if f"{one}{KEYED}" not in known]
+    listed = ", ".join(sorted(named, key=likeness, reverse=True))
     return say("no-such-parameter", name=excerpt(name, _LONGEST_NAME), known=listed)
 
 

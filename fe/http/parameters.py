@@ -13,6 +13,7 @@ from fe.ecf.ids import read_id
 from fe.ecf.texts import Text
 from fe.http.errors import ApiError
 from fe.http.messages import must_be, number_between, say
+from fe.http.models.labels import LONGEST_VALUE, is_label
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId, UserId
 from fe.lifecycle import Place, Status, WebhookEvent
 from fe.month.period import YearMonth
@@ -159,6 +160,7 @@ def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
         buyer_rnc=_read_like(query, "rnc", _TAX_ID, say("tax-id-form")),
         client_request_id=None if request_id is None else ClientRequestId(request_id),
         user=user if user_id is None else UserId(user_id),
+        label=_read_label(query),
         **_read_content(query, since, until),
     )
     return _read_list(query, chosen)
@@ -204,7 +206,7 @@ def _read_content(query: Mapping[str, str], since: datetime | None, until: datet
     longest = timedelta(days=DAYS_TO_LOOK_THROUGH)
     is_short = since is not None and until is not None and until - since <= longest
     is_short = is_short or (first is not None and last is not None and last - first <= longest)
-    looked_through = [name for name in _LOOKED_THROUGH if name in query]
+    looked_through = [name for name in _LOOKED_THROUGH if name in query] + _labels(query)
     if looked_through and not is_short:
         raise ApiError(400, say("needs-period", name=looked_through[0], days=DAYS_TO_LOOK_THROUGH))
     code = _read_like(query, "tipoEcf", _ECF_TYPE, say("one-of", names=", ".join(f"E{one}" for one in EcfType)))
@@ -216,6 +218,27 @@ def _read_content(query: Mapping[str, str], since: datetime | None, until: datet
         "total_to": most,
         "text": _read_like(query, "text", _TEXT, say("text-form")),
     }
+
+
+def _labels(query: Mapping[str, str]) -> list[str]:
+    return [name for name in query if name == "metadata" or name.startswith("metadata[")]
+
+
+def _read_label(query: Mapping[str, str]) -> tuple[str, str] | None:
+    """Read `metadata[name]=value` or `metadata=name=value`: a label and its value. Raises ApiError (400)."""
+    asked = _labels(query)
+    if not asked:
+        return None
+    if len(asked) > 1:
+        raise ApiError(400, say("one-label"))
+    label, has_value, value = query[asked[0]].partition("=")
+    if asked[0] != "metadata":
+        label, has_value, value = asked[0].removeprefix("metadata[").removesuffix("]"), "=", query[asked[0]]
+    if not is_label(label) or not has_value:
+        raise ApiError(400, must_be("metadata", say("label-asked")))
+    if len(value) > LONGEST_VALUE or "\0" in value:
+        raise ApiError(400, must_be(f"metadata[{label}]", say("label-value-form", longest=LONGEST_VALUE)))
+    return label, value
 
 
 def _read_day(query: Mapping[str, str], name: str) -> date | None:

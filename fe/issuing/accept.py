@@ -130,6 +130,7 @@ def admit(
         draw_prefix=None if prefix is None else sequence_key(prefix, draft.sequence),
         simulation=draft.simulation,
         notify=draft.notify,
+        metadata=draft.metadata,
         # Of XML the signer refuses more than the door does, so it reads it again.
         document=document if draft.format == "structured" and is_short(original) else None,
         facts=facts_before_signing(document),
@@ -393,7 +394,7 @@ def _certificate(signed: bytes, document: Document) -> str:
 
 
 def _digest(draft: Draft, original: bytes) -> bytes:
-    """Tell one request body from another: format, document, whose certificate, which outcome, and whom to notify."""
+    """Tell one request body from another: format, document, whose certificate, outcome, whom to notify, metadata."""
     digest = hashlib.sha256(draft.format.encode())
     parts = [original, (draft.as_user or "").encode(), str(draft.as_user_id or "").encode()]
     if draft.sequence is not None:
@@ -402,6 +403,8 @@ def _digest(draft: Draft, original: bytes) -> bytes:
         parts.append(str(draft.simulation).encode())
     if draft.notify is not None:
         parts.append(b"notify\n" + draft.notify.encode())
+    if draft.metadata is not None:
+        parts.append(b"metadata\n" + write_canonical_json(draft.metadata))
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)

@@ -46,6 +46,8 @@ class Draft:
     simulated_now: datetime | None = None
     #: The address that gets the accepted receipt by mail.
     notify: MailAddress | None = None
+    #: The client's own labels of the submission.
+    metadata: Mapping[str, str] | None = None
     #: Notes about the request, beside the document.
     remarks: tuple[Problem, ...] = ()
 

@@ -111,7 +111,10 @@ def test_a_submission_is_written_in_the_order_of_the_interface() -> None:
     at = ENDED.updated_at
     other = OtherSide(False, "NO PEDIDO", at, HandingState.DELIVERED, None, at)
     rejected = serialize_record(
-        replace(MAILED, is_archived=True), other, legend=Mode.CONTINGENCY, replaces="B0100000001"
+        replace(MAILED, is_archived=True, metadata={"branch": "norte"}),
+        other,
+        legend=Mode.CONTINGENCY,
+        replaces="B0100000001",
     )
 
     assert list(json.loads(SUBMISSION.write(rejected))) == list(Submission.__annotations__)

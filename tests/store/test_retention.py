@@ -59,6 +59,7 @@ async def test_a_month_is_taken_away_with_its_keys_and_nothing_else(owned: str, 
                 client_request_id=name,
                 e_ncf=f"E31000000000{number}",
                 notify=f"buyer{number}@x.do",
+                metadata={"order": f"{number}"},
             )
         await rows(
             db,
@@ -81,7 +82,7 @@ async def test_a_month_is_taken_away_with_its_keys_and_nothing_else(owned: str, 
             assert left == [("order 2",)]
             assert conn.execute("SELECT e_ncf FROM held_numbers").fetchall() == [("E310000000002",)]
             assert conn.execute("SELECT address FROM mail_recipients").fetchall() == [("buyer2@x.do",)]
-            for table in ("mails", "shared_receipts"):
+            for table in ("mails", "shared_receipts", "submission_metadata"):
                 assert conn.execute(f"SELECT count(*) FROM {table}".encode()).fetchall() == [(1,)]
         with psycopg.connect(owned, autocommit=True) as conn:
             conn.execute(statements("fe_owner").encode())

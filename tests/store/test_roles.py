@@ -136,6 +136,7 @@ MATRIX = """
 | `spent_seeds` | | SD | | | SI | | |
 | `submission_documents` | SI | SI | SI | S | | SI | |
 | `submission_events` | SI | SI | SI | S | | SI | |
+| `submission_metadata` | SI | S | S | S | | SI | |
 | `submissions` | SI | SU | SU | S | s | SI | |
 | `supplier_expenses` | SIU | | S | S | | SIU | |
 | `taxpayer_register` | S | | SIU | S | | S | |

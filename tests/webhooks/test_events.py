@@ -44,7 +44,7 @@ async def told(db: Database, tenant: TenantId) -> list[tuple[str, dict[str, Any]
 
 
 async def judged(db: Database, worker_db: Database, tenant: TenantId, status: Status) -> UUID:
-    subject = await make_submission(db, tenant, stage=Stage.TRACK)
+    subject = await make_submission(db, tenant, stage=Stage.TRACK, metadata={"branch": "norte"})
     work = await take(db, subject)
     await worker_db.run(bookings.verdict, work, at=AT, status=status, track_id=TrackId("t"), response={"mensajes": []})
     return subject
@@ -66,7 +66,7 @@ async def test_a_verdict_is_told_to_who_asked_for_it(
     assert body["sentAt"] == "2026-11-06T15:00:00.000Z"
     submission = body["submission"]
     assert (submission["taxLogId"], submission["status"], submission["trackId"]) == (str(subject), status, "t")
-    assert submission["response"] == {"mensajes": []}
+    assert (submission["response"], submission["metadata"]) == ({"mensajes": []}, {"branch": "norte"})
     facts = [submission[name] for name in ("montoTotal", "totalITBIS", "razonSocialComprador", "fechaEmision")]
     assert facts == [118, 18, "Cliente SRL", "2026-11-06"]
     assert (submission["fechaHoraFirma"], submission["readyToPrint"]) == (

@@ -90,7 +90,8 @@ final class Fe
      * (your order's number) you may repeat the call yourself, tomorrow or in another process, without issuing twice;
      * without one the client makes one for this call, and errors carry it. `$simulate` asks a sandbox for an outcome.
      * `$notify` is the address that the accepted receipt is mailed to. `$sequence` is the name of the sequence that
-     * gives the number, where you have several of a type.
+     * gives the number, where you have several of a type. `$metadata` are your own labels by name, which come back with
+     * the submission, and which `invoices` filters by.
      *
      * Throws InvalidError with `problems`, ReusedIdError, and what every call may throw.
      */
@@ -103,11 +104,13 @@ final class Fe
         ?array $simulate = null,
         ?string $notify = null,
         ?string $sequence = null,
+        ?array $metadata = null,
     ): array {
         $id = $clientRequestId ?? self::newId();
         $strict ??= $this->strict;
         $more = compact('asUser', 'asUserId', 'strict', 'simulate', 'notify', 'sequence');
         $body = self::handedIn($document, $more) + ['clientRequestId' => $id];
+        $body += $metadata === null ? [] : ['metadata' => (object) $metadata];
         $taken = $this->session->call('POST', '/invoices', body: $body, requestId: $id);
         if (($taken['bodyMatched'] ?? null) === false) {
             $reused = new ReusedIdError($taken);
@@ -134,10 +137,11 @@ final class Fe
         ?array $simulate = null,
         ?string $notify = null,
         ?string $sequence = null,
+        ?array $metadata = null,
     ): array {
         $id = $clientRequestId ?? self::newId();
         $ends = ($this->session->clock)() + $timeout;
-        $taken = $this->submit($document, $id, $asUser, $asUserId, $strict, $simulate, $notify, $sequence);
+        $taken = $this->submit($document, $id, $asUser, $asUserId, $strict, $simulate, $notify, $sequence, $metadata);
         try {
             return $this->wait($taken['taxLogId'], $ends - ($this->session->clock)(), $until);
         } catch (FeError $error) {
@@ -292,6 +296,7 @@ final class Fe
      * Go through your submissions, newest first, fetching as it goes.
      *
      * `$since` and `$until` are dates (their start and end in UTC) or timestamps of submission; `$rnc` is the buyer's.
+     * `$metadata` is one label with its value; it needs a period of at most 93 days.
      *
      * @return \Generator<int, array<string, mixed>>
      */
@@ -310,10 +315,14 @@ final class Fe
         ?string $totalTo = null,
         ?string $text = null,
         int $pageSize = 200,
+        array $metadata = [],
     ): \Generator {
         $query = ['from' => $since, 'to' => $until, 'limit' => $pageSize];
         $query += compact('state', 'encf', 'clientRequestId', 'rnc', 'asUser');
         $query += compact('tipoEcf', 'issuedFrom', 'issuedTo', 'totalFrom', 'totalTo', 'text');
+        foreach ($metadata as $name => $value) {
+            $query["metadata[$name]"] = $value;
+        }
         return $this->pages('/invoices', $query);
     }
 

@@ -160,6 +160,7 @@ def submit(
     simulate: Simulate | None = None,
     notify: str | None = None,
     sequence: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Plan[AcceptedSubmission | Deduped]:
     """Submit a receipt. It is stored once, also when the call is repeated after a lost answer; its verdict comes later.
 
@@ -167,14 +168,16 @@ def submit(
     another process, without issuing twice; without one the client makes one for this call, and errors carry it. A
     receipt with problems is refused at once, unless `strict` (here, or of the client) is False. `simulate` asks a
     sandbox for an outcome. `notify` is the address that the accepted receipt is mailed to, where your mail is on.
-    `sequence` is the name of the sequence that gives the number, where you have several of a type.
+    `sequence` is the name of the sequence that gives the number, where you have several of a type. `metadata` are your
+    own labels, which come back with the submission, and which `invoices` filters by.
 
     Raises InvalidError with `problems`, ReusedIdError, and what every call may raise.
     """
     request_id = client_request_id or str(uuid.uuid4())
     is_strict = session.strict if strict is None else strict
     handed_in = _handed_in(document, as_user, as_user_id, simulate, is_strict, notify, sequence)
-    body = {**handed_in, "clientRequestId": request_id}
+    labels = {} if metadata is None else {"metadata": dict(metadata)}
+    body = {**handed_in, **labels, "clientRequestId": request_id}
     taken: AcceptedSubmission | Deduped = yield from session.call("POST", "/invoices", body=body, request_id=request_id)
     if taken.get("bodyMatched") is False:
         reused = ReusedIdError(cast(Deduped, taken))
@@ -196,6 +199,7 @@ def submit_and_wait(
     simulate: Simulate | None = None,
     notify: str | None = None,
     sequence: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Plan[Submission]:
     """Submit a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
 
@@ -216,6 +220,7 @@ def submit_and_wait(
         simulate=simulate,
         notify=notify,
         sequence=sequence,
+        metadata=metadata,
     )
     try:
         return (yield from wait(session, taken["taxLogId"], timeout=ends - session.clock(), until=until))
@@ -916,12 +921,14 @@ def invoices(
     client_request_id: str | None = None,
     rnc: str | None = None,
     as_user: str | None = None,
+    metadata: Mapping[str, str] | None = None,
     page_size: int = 200,
     **content: Unpack[ReceiptFilter],
 ) -> Pages[SubmissionItem]:
     """Go through your submissions, newest first, fetching as it goes.
 
     `since` and `until` are dates (their start and end in UTC) or timestamps of submission; `rnc` is the buyer's.
+    `metadata` is one label with its value, such as `{"branch": "norte"}`; it needs a period of at most 93 days.
     """
     query = {
         "from": _moment(since),
@@ -931,6 +938,7 @@ def invoices(
         "clientRequestId": client_request_id,
         "rnc": rnc,
         "asUser": as_user,
+        **{f"metadata[{name}]": value for name, value in (metadata or {}).items()},
         "limit": page_size,
         **_chosen(content),
     }

@@ -4663,6 +4663,8 @@ class NewStructuredInvoice(TypedDict):
     """name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name"""
     notify: NotRequired[str | None]
     """e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail"""
+    metadata: NotRequired[dict[str, str] | None]
+    """your own labels, such as a branch or an order: at most 20, with names of letters, digits and `_.-`; 4,096 bytes in all. They come back with the submission and its webhooks"""
 
 
 class NewXmlInvoice(TypedDict):
@@ -4688,6 +4690,8 @@ class NewXmlInvoice(TypedDict):
     """name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name"""
     notify: NotRequired[str | None]
     """e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail"""
+    metadata: NotRequired[dict[str, str] | None]
+    """your own labels, such as a branch or an order: at most 20, with names of letters, digits and `_.-`; 4,096 bytes in all. They come back with the submission and its webhooks"""
 
 
 #: A receipt to submit.
@@ -5752,6 +5756,8 @@ class Submission(TypedDict):
     """number of the paper receipt that it replaces; absent otherwise"""
     archived: NotRequired[bool]
     """true: XML and PDF come from the archive and take longer; absent otherwise"""
+    metadata: NotRequired[dict[str, str]]
+    """your labels, as in POST /invoices; absent without any"""
     legend: NotRequired[str]
     """to print on a receipt that you hand over before its verdict, because your line or the authority is down, or because its sending is deferred; absent otherwise"""
 
@@ -5808,6 +5814,8 @@ class SubmissionItem(TypedDict):
     facts: "SubmissionFacts"
     eNCF: NotRequired[str]
     """absent when the document has no number"""
+    metadata: NotRequired[dict[str, str]]
+    """your labels, as in POST /invoices; absent without any"""
 
 
 class SubmissionPage(TypedDict):
@@ -5865,6 +5873,8 @@ class SubmissionSummary(TypedDict):
     """FechaEmision of the signed XML; null until it is known"""
     readyToPrint: bool
     """whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview"""
+    metadata: dict[str, str] | None
+    """as in POST /invoices; null: none"""
 
 
 class SubmissionXml(TypedDict):

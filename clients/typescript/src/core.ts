@@ -3798,6 +3798,16 @@ export type components = {
             sequence?: string | null;
             /** @description e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail */
             notify?: string | null;
+            /**
+             * @description your own labels, such as a branch or an order: at most 20, with names of letters, digits and `_.-`; 4,096 bytes in all. They come back with the submission and its webhooks
+             * @example {
+             *       "branch": "norte",
+             *       "till": "4"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
         };
         /** @description A receipt to submit. In the form `xml`. */
         NewXmlInvoice: {
@@ -3827,6 +3837,16 @@ export type components = {
             sequence?: string | null;
             /** @description e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail */
             notify?: string | null;
+            /**
+             * @description your own labels, such as a branch or an order: at most 20, with names of letters, digits and `_.-`; 4,096 bytes in all. They come back with the submission and its webhooks
+             * @example {
+             *       "branch": "norte",
+             *       "till": "4"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
         };
         /** @description Nothing of this tenant has that id. */
         NotFound: {
@@ -5055,6 +5075,10 @@ export type components = {
             replacesNcf?: string;
             /** @description true: XML and PDF come from the archive and take longer; absent otherwise */
             archived?: boolean;
+            /** @description your labels, as in POST /invoices; absent without any */
+            metadata?: {
+                [key: string]: string;
+            };
             /** @description to print on a receipt that you hand over before its verdict, because your line or the authority is down, or because its sending is deferred; absent otherwise */
             legend?: string;
         };
@@ -5109,6 +5133,10 @@ export type components = {
             facts: components["schemas"]["SubmissionFacts"];
             /** @description absent when the document has no number */
             eNCF?: string;
+            /** @description your labels, as in POST /invoices; absent without any */
+            metadata?: {
+                [key: string]: string;
+            };
         };
         /** @description One page of the history, newest first. */
         SubmissionPage: {
@@ -5163,6 +5191,10 @@ export type components = {
             fechaEmision: string | null;
             /** @description whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview */
             readyToPrint: boolean;
+            /** @description as in POST /invoices; null: none */
+            metadata: {
+                [key: string]: string;
+            } | null;
         };
         /** @description The document of a submission. */
         SubmissionXml: {

@@ -119,6 +119,8 @@ export interface Receipt extends Checked {
   notify?: string | undefined;
   /** Your order's number, say. With it you may repeat the call yourself without issuing twice; else one is made. */
   clientRequestId?: string | undefined;
+  /** Your own labels; they come back with the submission, and `invoices` filters by them. */
+  metadata?: Record<string, string> | undefined;
   /** Refuse at once what would not be sent: what the client says, which is true unless it was made otherwise. */
   strict?: boolean | undefined;
 }
@@ -210,7 +212,7 @@ export interface OfVersion extends CallOptions {
 const CALL = ['signal'];
 const BY_USER = [...CALL, 'asUser', 'asUserId'];
 const CHECKED = [...BY_USER, 'simulate', 'sequence'];
-const RECEIPT = [...CHECKED, 'clientRequestId', 'strict', 'notify'];
+const RECEIPT = [...CHECKED, 'clientRequestId', 'strict', 'notify', 'metadata'];
 const DECISION = [...BY_USER, 'clientRequestId'];
 const LISTED = [...CALL, 'since', 'until', 'pageSize'];
 const CONTENT = ['tipoEcf', 'issuedFrom', 'issuedTo', 'totalFrom', 'totalTo', 'text'];
@@ -218,7 +220,7 @@ const ON_PAPER = [...CALL, 'layout', 'language'];
 const ON_ROLL = [...ON_PAPER, 'qr'];
 const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive', 'users', 'agentId'];
 const OF_LEASE = ['epoch', 'nonce', 'certificate'];
-const INVOICE = ['format', 'xml', 'payload', 'clientRequestId', ...CHECKED.slice(CALL.length), 'strict', 'notify'];
+const INVOICE = ['format', 'xml', 'payload', ...RECEIPT.slice(CALL.length)];
 const IN_CATALOGUE = [...CALL, 'q', 'pageSize'];
 const OF_VERSION = [...CALL, 'version'];
 const OF_EXPENSE = ['kind', 'eNCF', 'isrType', 'payment', 'paidAfter', 'paidOn', 'itbis'];
@@ -276,7 +278,8 @@ export class Fe {
     known('submit', options, RECEIPT);
     const { signal, strict = this.session.strict } = options;
     const clientRequestId = options.clientRequestId ?? (await newId());
-    const body = { ...handedIn(document, options), clientRequestId, strict, notify: options.notify };
+    const { notify, metadata } = options;
+    const body = { ...handedIn(document, options), clientRequestId, strict, notify, metadata };
     const asked = { body, signal, clientRequestId };
     const taken = await this.session.call<AcceptedSubmission | Deduped>('POST', '/invoices', asked);
     if ('deduped' in taken && !taken.bodyMatched) {
@@ -469,11 +472,20 @@ export class Fe {
    */
   invoices(
     filter: Listed &
-      ReceiptFilter & { state?: string; encf?: string; clientRequestId?: string; rnc?: string; asUser?: string } = {},
+      ReceiptFilter & {
+        state?: string;
+        encf?: string;
+        clientRequestId?: string;
+        rnc?: string;
+        asUser?: string;
+        /** One label of yours with its value; it needs a period of at most 93 days. */
+        metadata?: Record<string, string>;
+      } = {},
   ): AsyncGenerator<SubmissionItem, void> {
-    known('invoices', filter, [...LISTED, ...CONTENT, 'state', 'encf', 'clientRequestId', 'rnc', 'asUser']);
-    const { state, encf, clientRequestId, rnc, asUser } = filter;
-    return this.#listed('/invoices', { state, encf, clientRequestId, rnc, asUser, ...content(filter) }, filter);
+    known('invoices', filter, [...LISTED, ...CONTENT, 'state', 'encf', 'clientRequestId', 'rnc', 'asUser', 'metadata']);
+    const { state, encf, clientRequestId, rnc, asUser, metadata = {} } = filter;
+    const labels = Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata[${name}]`, value]));
+    return this.#listed('/invoices', { state, encf, clientRequestId, rnc, asUser, ...labels, ...content(filter) }, filter);
   }
 
   /** List the number sequences that are configured, and the types there are. */

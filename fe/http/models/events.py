@@ -69,6 +69,7 @@ class SubmissionSummary(TypedDict):
     razonSocialComprador: BuyerName
     fechaEmision: IssueDate
     readyToPrint: ReadyToPrint
+    metadata: Annotated[dict[str, str] | None, Field(description="as in POST /invoices; null: none")]
 
 
 class SubmissionEvent(TypedDict):

@@ -13,6 +13,7 @@ from fe.ecf.mail_address import BadAddress, MailAddress, parse_address
 from fe.ecf.parse import writable
 from fe.ecf.texts import Text
 from fe.http.messages import goes_with, must_be, say
+from fe.http.models.labels import LABEL_FORM, LONGEST_VALUE, MAX_LABELS, wrong_labels
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel
 from fe.identifiers import ClientRequestId, UserId
@@ -216,6 +217,26 @@ class NewInvoice(ByUser):
         ),
     ] = None
 
+    metadata: Annotated[
+        dict[str, Annotated[str, Field(max_length=LONGEST_VALUE)]] | None,
+        Field(
+            description="your own labels, such as a branch or an order: at most 20, with names of letters, digits and "
+            "`_.-`; 4,096 bytes in all. They come back with the submission and its webhooks",
+            json_schema_extra={
+                "maxProperties": MAX_LABELS,
+                "propertyNames": {"pattern": f"^{LABEL_FORM}$"},
+                "examples": [{"branch": "norte", "till": "4"}],
+            },
+        ),
+    ] = None
+
+    @field_validator("metadata")
+    @classmethod
+    def _are_labels(cls, value: dict[str, str] | None) -> dict[str, str] | None:
+        if value is not None and (wrong := wrong_labels(value)) is not None:
+            raise InvalidField(wrong)
+        return value
+
     @field_validator("notify")
     @classmethod
     def _is_a_mail_address(cls, value: str | None) -> str | None:
@@ -261,6 +282,7 @@ class NewInvoice(ByUser):
             simulation=None if self.simulate is None else self.simulate.asked(),
             simulated_now=None if self.simulate is None else self.simulate.moment(),
             notify=None if self.notify is None else MailAddress(self.notify),
+            metadata=self.metadata or None,
             remarks=self.ignored,
         )
 

@@ -157,6 +157,9 @@ class ExplainedMessage(TypedDict):
     action: Annotated[str, Field(description="what to do")]
 
 
+Metadata = Annotated[dict[str, str], Field(description="your labels, as in POST /invoices; absent without any")]
+
+
 @closed
 class Submission(TypedDict):
     """A submission."""
@@ -211,6 +214,7 @@ class Submission(TypedDict):
     archived: NotRequired[
         Annotated[bool, Field(description="true: XML and PDF come from the archive and take longer; absent otherwise")]
     ]
+    metadata: NotRequired[Metadata]
     legend: NotRequired[
         Annotated[
             str,
@@ -277,6 +281,7 @@ class SubmissionItem(TypedDict):
     readyToPrint: ReadyToPrint
     facts: SubmissionFacts
     eNCF: NotRequired[Annotated[str, Field(description="absent when the document has no number")]]
+    metadata: NotRequired[Metadata]
 
 
 PartWarning = Annotated[

@@ -27,6 +27,7 @@ class _Tracked(TypedDict, total=False):
 
 class _Numbered(TypedDict, total=False):
     eNCF: str
+    metadata: dict[str, str]
 
 
 class _Known(_Tracked, total=False):
@@ -44,6 +45,7 @@ class _Known(_Tracked, total=False):
     legend: str
     replacesNcf: str
     archived: bool
+    metadata: dict[str, str]
 
 
 def serialize_record(
@@ -59,8 +61,8 @@ def serialize_record(
     `explained` is there when the authority has a remark, `eNCF` and `numberFate` when the document has a fiscal
     number, `warnings` when something was assumed, `approvalStatus`, `approvalReason` and `approvalAt` when the buyer
     has said something, `receiver` when it is sent there, `mail` when its buyer gets it by mail, `replacesNcf` when it
-    replaces a paper receipt, `archived` when its documents left the database, `legend` before
-    the verdict in a contingency and where sending is deferred.
+    replaces a paper receipt, `archived` when its documents left the database, `metadata` when it came with some,
+    `legend` before the verdict in a contingency and where sending is deferred.
     """
     tracked: _Known = {"trackId": record.track_id} if record.track_id is not None else {}
     known: _Known = {}
@@ -84,6 +86,8 @@ def serialize_record(
         known["replacesNcf"] = replaces
     if record.is_archived:
         known["archived"] = True
+    if record.metadata is not None:
+        known["metadata"] = record.metadata
     if legend is not None:
         known["legend"] = LEGENDS[legend]
     return {
@@ -145,6 +149,8 @@ def serialize_item(record: Record) -> SubmissionItem:
     """Show one item of the history."""
     tracked: _Tracked = {"trackId": record.track_id} if record.track_id is not None else {}
     numbered: _Numbered = {"eNCF": record.e_ncf} if record.e_ncf is not None else {}
+    if record.metadata is not None:
+        numbered["metadata"] = record.metadata
     return {
         "taxLogId": str(record.submission_id),
         **tracked,

@@ -8,6 +8,7 @@ from fe.http.archives import ISSUED, RECEIVED
 from fe.http.auth.login import Login, LoginRequest
 from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN, DECIDED_MANY
+from fe.http.models.labels import LABEL_FORM, LONGEST_VALUE
 from fe.http.models.month import MONTH
 from fe.http.models.printing import PRINT_SETTINGS, PrintManyRequest, PrintSettingsRequest
 from fe.http.models.requests import ApproveReceived, BatchRequest, DecideReceived, NewInvoice, RejectReceived
@@ -126,6 +127,12 @@ _HISTORY = (
     Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
     Parameter("asUser", "issued as this user: address or id", {"type": "string", "minLength": 1, "maxLength": 254}),
     *_CONTENT,
+    Parameter(
+        "metadata",
+        "with this label of yours, such as `branch=norte`; also written `metadata[branch]=norte`; needs a period",
+        {"type": "string", "pattern": f"^{LABEL_FORM}=[^\\x00]{{0,{LONGEST_VALUE}}}$"},
+        is_keyed=True,
+    ),
     Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
 )
 _RECEIVED_ID = Parameter("receivedId", "`id` of a received document", {"type": "string", "maxLength": 64}, "path")

@@ -5,7 +5,7 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from fe.http.calls import Handler
+from fe.http.calls import KEYED, Handler
 from fe.http.models.response_types import ResponseModel
 from fe.http.openapi.described_errors import DescribedError
 from fe.http.request_bodies import RequestModel
@@ -28,6 +28,8 @@ class Parameter:
     schema: dict[str, Any]
     where: str = "query"
     deprecated: Deprecated | None = None
+    #: It may be written `name[key]=value`, too.
+    is_keyed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,8 @@ class Route:
     def query_parameters(self) -> tuple[str, ...]:
         """The names that its query string may use, in the order of the description."""
         described = self.about.parameters if self.about is not None else ()
-        return tuple(parameter.name for parameter in described if parameter.where == "query")
+        asked = [one for one in described if one.where == "query"]
+        return (*(one.name for one in asked), *(f"{one.name}{KEYED}" for one in asked if one.is_keyed))
 
     @cached_property
     def deprecated_parameters(self) -> tuple[Parameter, ...]:

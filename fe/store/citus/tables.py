@@ -5,6 +5,7 @@ DISTRIBUTED = (
     "submissions",
     "submission_documents",
     "submission_events",
+    "submission_metadata",
     "sends",
     "client_requests",
     "outbox",

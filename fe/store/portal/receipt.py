@@ -11,6 +11,7 @@ from fe.identifiers import CertificateId, ClientRequestId, PersonId, SubmissionI
 from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.records.metadata import OF_SUBMISSION
 from fe.store.records.modes import IS_DEFERRED
 
 
@@ -45,6 +46,7 @@ class ReceiptRecord:
     verdict_at: datetime | None = None
     #: As in store/records/submissions.py.
     is_deferred: bool = False
+    metadata: dict[str, str] | None = None
 
 
 #: How far the clocks of two processes are apart at most.
@@ -56,6 +58,7 @@ _ONE = f"""
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.first_answer_at,
            s.verdict_at,
            {IS_DEFERRED},
+           {OF_SUBMISSION},
            (SELECT e.detail -> 'problems'
               FROM submission_events AS e
              WHERE e.tenant_id = %(tenant)s AND e.submission_id = %(submission)s AND e.kind = 'remarked'

@@ -16,6 +16,7 @@ from fe.lifecycle import Place, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.patterns import containing, containing_roughly
 from fe.store.postgres.rows import record_row
+from fe.store.records.metadata import HAS_LABEL, OF_SUBMISSION
 from fe.store.records.modes import IS_DEFERRED
 from fe.store.records.months import month_after, month_of
 from fe.store.records.submissions import Record
@@ -32,7 +33,8 @@ _COLUMNS = f"""s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
            s.format, s.ecf_type, s.buyer_rnc, s.total, s.itbis, s.buyer_name, s.issued_on, s.first_answer_at,
            s.verdict_at,
-           {IS_DEFERRED}"""
+           {IS_DEFERRED},
+           {OF_SUBMISSION}"""
 
 #: States that have an index of their own.
 _IN_INDEX = frozenset({Status.REJECTED, Status.ERROR, Status.CONDITIONAL})
@@ -50,6 +52,7 @@ _FILTERS = {
 _LOOKED_THROUGH = {
     "total_from": "s.total >= %(total_from)s",
     "total_to": "s.total <= %(total_to)s",
+    "label": HAS_LABEL,
 }
 _STATE = "s.status = %(state)s"
 _NAME = 's.buyer_name COLLATE "C" ILIKE %(rough)s AND s.buyer_name ILIKE %(text)s'
@@ -87,7 +90,7 @@ class HistoryFilter:
     """Which submissions: of a period (both ends included, to the millisecond), in a state, of a number, of a buyer.
 
     And the ones that their client called `client_request_id`. Days of issue and amounts have both ends included; `user`
-    is an address or a user's id, and `text` a part of the buyer's name or of the number.
+    is an address or a user's id, `text` a part of the buyer's name or of the number, `label` a pair of the metadata.
     """
 
     since: datetime | None = None
@@ -104,6 +107,7 @@ class HistoryFilter:
     total_to: Decimal | None = None
     user: str | UserId | None = None
     text: str | None = None
+    label: tuple[str, str] | None = None
 
     def source(self, where: str) -> str:
         """Return the tables to read, with a condition: `s`, and others that the condition needs."""
@@ -125,7 +129,7 @@ class HistoryFilter:
     @property
     def is_looked_through(self) -> bool:
         """Whether there is a condition that no index answers."""
-        return (self.text, self.total_from, self.total_to) != (None, None, None)
+        return (self.text, self.total_from, self.total_to, self.label) != (None,) * 4
 
     @property
     def _is_of_dead_letters(self) -> bool:
@@ -186,6 +190,8 @@ class HistoryFilter:
             "total_from": self.total_from,
             "total_to": self.total_to,
             "user": self.user,
+            "label": None if self.label is None else self.label[0],
+            "labelled": None if self.label is None else self.label[1],
             "text": None if self.text is None else containing(self.text),
             "rough": None if self.text is None else containing_roughly(self.text),
         }

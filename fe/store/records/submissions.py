@@ -1,6 +1,6 @@
 """Submissions: taking them in, and what clients and operators read of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -24,7 +24,7 @@ from fe.store.postgres.engine import Calling, engine_of
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.postgres.rows import record_row
 from fe.store.postgres.traces import execute_traced
-from fe.store.records import mail, simulations
+from fe.store.records import mail, metadata, simulations
 from fe.store.records.mail import MailState
 from fe.store.records.modes import IS_DEFERRED
 
@@ -55,6 +55,8 @@ class NewSubmission:
     simulation: Simulation | None = None
     #: The address that came with it for the mail to the buyer.
     notify: MailAddress | None = None
+    #: The client's own labels.
+    metadata: Mapping[str, str] | None = None
     #: `original` as parsed, for a signer in this process. Not stored.
     document: Document | None = None
     #: Facts for the client's answer. Not stored: those of the signed XML are.
@@ -111,10 +113,10 @@ _ACCEPT = Calling.of(
 async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     """Store the submission, its number and its first due step in one transaction and one round trip.
 
-    Raises NoNumber when no number can be drawn; then nothing is stored. A requested outcome of a simulated authority
-    and an address to notify are written in the same transaction, with more round trips. Raises AlreadyStored.
+    Raises NoNumber when no number can be drawn; then nothing is stored. A requested outcome of a simulated authority,
+    an address to notify and metadata are written in the same transaction, with more round trips. Raises AlreadyStored.
     """
-    if new.simulation is None and new.notify is None:
+    if not _has_requests(new):
         return await _accept(conn, new, at)
     async with conn.transaction():
         accepted = await _accept(conn, new, at)
@@ -189,7 +191,7 @@ async def accept_many(
 
     One with a lease, unless paused, is claimed at once, as `Accepted.leased` says: epoch 1, attempt 1.
     """
-    if not any(new.simulation or new.notify for new, _ in batch):
+    if not any(_has_requests(new) for new, _ in batch):
         return await _accept_many(conn, batch, leases)
     async with conn.transaction():
         answers = await _accept_many(conn, batch, leases)
@@ -202,8 +204,13 @@ async def accept_many(
         return answers
 
 
+def _has_requests(new: NewSubmission) -> bool:
+    """Whether there is something to keep beside it."""
+    return new.simulation is not None or new.notify is not None or new.metadata is not None
+
+
 async def _keep_requests(conn: Conn, accepted: Sequence[NewSubmission]) -> None:
-    """Keep the requested outcomes and the addresses of accepted submissions."""
+    """Keep the requested outcomes, addresses and metadata of accepted submissions."""
     asked = [
         (new.tenant_id, new.submission_id, new.environment.value, new.simulation)
         for new in accepted
@@ -214,6 +221,9 @@ async def _keep_requests(conn: Conn, accepted: Sequence[NewSubmission]) -> None:
     notified = [(new.tenant_id, new.submission_id, new.notify) for new in accepted if new.notify is not None]
     if notified:
         await mail.keep_recipients(conn, notified)
+    labelled = [(new.tenant_id, new.submission_id, new.metadata) for new in accepted if new.metadata is not None]
+    if labelled:
+        await metadata.keep(conn, labelled)
 
 
 async def _accept_many(
@@ -296,6 +306,8 @@ class Record:
     is_deferred: bool = False
     #: Its documents left the database; found by id alone.
     is_archived: bool = False
+    #: The client's own labels.
+    metadata: dict[str, str] | None = None
 
     @property
     def facts(self) -> FactsToPrint:
@@ -307,7 +319,8 @@ _RECORD_COLUMNS = f"""s.submission_id, s.track_id, s.environment, s.status, s.e_
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
            s.format, s.ecf_type, s.buyer_rnc, s.total, s.itbis, s.buyer_name, s.issued_on, s.first_answer_at,
            s.verdict_at,
-           {IS_DEFERRED}"""
+           {IS_DEFERRED},
+           {metadata.OF_SUBMISSION}"""
 
 # Looked up in the history, which is a handful of rows; before it is signed there is nothing to look for.
 _WARNINGS = """

@@ -70,7 +70,8 @@ BEGIN
                   WHERE s.tenant_id = p_tenant ORDER BY s.submission_id LIMIT p_most);
     FOREACH what IN ARRAY ARRAY['client_requests', 'held_numbers', 'mail_recipients', 'shared_receipts',
                                 'received_approvals', 'approvals', 'counterparty_deliveries', 'counterparty_sends',
-                                'archive_places', 'submission_documents', 'submission_events', 'sends',
+                                'archive_places', 'submission_documents', 'submission_events',
+                                'submission_metadata', 'sends',
                                 'submissions'] LOOP
         EXECUTE format('DELETE FROM %I AS t WHERE t.tenant_id = $1 AND t.submission_id = ANY ($2)', what)
         USING p_tenant, ids;

@@ -20,6 +20,7 @@ ONCE = (
     "test_login",
     "test_login_timing",
     "test_mail_settings",
+    "test_metadata",
     "test_metering",
     "test_months",
     "test_peppers",

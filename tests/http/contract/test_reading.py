@@ -736,7 +736,10 @@ async def test_a_list_that_looked_through_a_part_says_so_and_leads_on(
     ids = [await submit(api, payload=invoice_payload(f"E31000000001{n}")) for n in range(5)]
     for one in ids:
         await worker.sign(db, one)
-    for period in ({"from": "2026-11-01", "to": "2026-11-30"}, {"issuedFrom": "2026-11-01", "issuedTo": "2026-11-30"}):
+    whole = {"from": "2026-11-01", "to": "2026-11-30"}
+    labelled = {**whole, "metadata[branch]": "norte"}
+    assert (await api.get("/invoices", params=labelled)).json()["warnings"][0]["code"] == "not-all-looked-through"
+    for period in (whole, {"issuedFrom": "2026-11-01", "issuedTo": "2026-11-30"}):
         query = {**period, "text": "ñandú"}
         first = (await api.get("/invoices", params=query)).json()
         assert (first["total"], [each["code"] for each in first["warnings"]]) == (2, ["not-all-looked-through"])
@@ -762,6 +765,12 @@ async def test_a_list_that_looked_through_a_part_says_so_and_leads_on(
         ({"issuedFrom": "2026-02-03", "issuedTo": "2026-02-01"}, "issuedTo"),
         ({"totalFrom": "1,000"}, "totalFrom"),
         ({"text": "cafe"}, "93 days"),
+        ({"metadata[branch]": "norte"}, "93 days"),
+        ({"metadata[branch]": "norte", "metadata[till]": "4"}, "once"),
+        ({"metadata[sucursal centro]": "x", "from": "2026-11-01", "to": "2026-11-02"}, "metadata[name]=value"),
+        ({"metadata[branch]": "x" * 501, "from": "2026-11-01", "to": "2026-11-02"}, "metadata[branch]"),
+        ({"metadata": "norte", "from": "2026-11-01", "to": "2026-11-02"}, "metadata[name]=value"),
+        ({"text[branch]": "norte"}, "no query parameter"),
         ({"totalTo": "5", "issuedFrom": "2026-01-01", "issuedTo": "2026-12-31"}, "93 days"),
     ],
 )

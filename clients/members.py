@@ -21,6 +21,38 @@ def _php(members: Mapping[str, Sequence[str]]) -> str:
     return f"{head}final class Members\n{{\n{_joined(lines)}}}\n"
 
 
+def _java(members: Mapping[str, Sequence[str]]) -> str:
+    lines = [
+        f"    static final List<String> {name} = List.of({_quoted(each, chr(34))});" for name, each in members.items()
+    ]
+    return f"""package fe.client;
+
+import java.util.Collection;
+import java.util.List;
+
+/** {_ABOUT} */
+final class Members {{
+{_joined(lines)}
+    private Members() {{}}
+
+    /** Refuse names that do not exist: the service would ignore them. Throws IllegalArgumentException. */
+    static void refuseUnknown(String what, Collection<String> given, List<String> members) {{
+        for (String name : given) {{
+            if (!members.contains(name)) {{
+                String meant = "there are " + String.join(", ", members);
+                for (String member : members) {{
+                    if (member.equalsIgnoreCase(name.replaceAll("[_-]", ""))) {{
+                        meant = "did you mean " + member + "?";
+                    }}
+                }}
+                throw new IllegalArgumentException(what + ": there is no " + name + "; " + meant);
+            }}
+        }}
+    }}
+}}
+"""
+
+
 def _quoted(members: Sequence[str], quote: str) -> str:
     return ", ".join(f"{quote}{member}{quote}" for member in members)
 
@@ -31,6 +63,7 @@ def _joined(lines: Sequence[str]) -> str:
 
 #: By the file below `clients`, what writes it.
 _WRITERS: dict[str, Callable[[Mapping[str, Sequence[str]]], str]] = {
+    "java/src/fe/client/Members.java": _java,
     "php/src/Members.php": _php,
 }
 

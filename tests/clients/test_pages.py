@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from fe.http.app import PREFIX
+from tests.clients.java import compiled
 from tests.clients.receipts import a_call_of_now
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.system.stack import running_stack
@@ -33,8 +34,35 @@ def php(page: Path, folder: Path) -> list[str] | None:
     return [found, "-d", "error_reporting=E_ALL", "-d", "zend.assertions=1", "page.php"]
 
 
+_JAVA = """
+import fe.client.*;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.*;
+import java.util.*;
+
+public final class Page {
+%s
+    public static void main(String[] arguments) throws Exception {
+%s
+        Json call = Json.parse(System.getenv("CALL"));
+        Map<String, String> headers = new HashMap<>();
+        call.at(0).members().forEach((name, value) -> headers.put(name, value.text()));
+        int right = called(headers, call.at(1).text().getBytes(StandardCharsets.UTF_8));
+        System.out.println(right + " " + called(headers, "{}".getBytes(StandardCharsets.UTF_8)));
+    }
+}
+"""
+
+
+def java(page: Path, folder: Path) -> list[str] | None:
+    *statements, method = program(page, "java")
+    (folder / "Page.java").write_text(_JAVA % (method, "\n".join(statements)), encoding="utf-8")
+    command = compiled(folder / "classes", [folder / "Page.java"])
+    return None if command is None else [*command, "-Dfile.encoding=UTF-8", "Page"]
+
+
 #: Writes the program of a page, and returns the command that runs it; None where the machine lacks its language.
-LANGUAGES: dict[str, Callable[[Path, Path], list[str] | None]] = {"php": php}
+LANGUAGES: dict[str, Callable[[Path, Path], list[str] | None]] = {"java": java, "php": php}
 
 
 async def test_pages_go_from_nothing_to_a_verdict_and_a_webhook(dsn: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ server refuses connections until the client paused that often. `tries` and `pati
 import json
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -46,6 +46,7 @@ class Trouble:
     #: The requests that have to come.
     steps: list[dict[str, Any]] = field(default_factory=list)
     may_not_arrive: bool = False
+    may_not_pause: bool = False
     #: Languages whose clients cannot pass.
     not_of: tuple[str, ...] = ()
     #: After which pause the service is there.
@@ -69,6 +70,7 @@ def _read(recorded: dict[str, Any]) -> Trouble:
         [_act(step) for step in logins if "answer" in step],
         steps,
         recorded.get("may_not_arrive", False),
+        recorded.get("may_not_pause", False),
         tuple(recorded.get("not_of", ())),
         recorded.get("opens_after", 0),
         recorded.get("tries", 5),
@@ -127,6 +129,8 @@ def play(trouble: Trouble, drive: Driver) -> None:
             server.open()
         outcome = drive(trouble, server.url, paused)
 
+    if trouble.may_not_pause and outcome.slept == []:
+        outcome = replace(outcome, slept=trouble.outcome.slept)
     if trouble.outcome.refused is not None:
         assert trouble.outcome.refused in (outcome.refused or ""), outcome
     else:

@@ -38,7 +38,7 @@ public final class Fe {
     private static final double ASK_AGAIN = 5;
 
     private static final String[] CHECKED = {"asUser", "asUserId", "simulate", "sequence"};
-    private static final String[] RECEIPT = and(CHECKED, "clientRequestId", "strict", "notify");
+    private static final String[] RECEIPT = and(CHECKED, "clientRequestId", "strict", "notify", "metadata");
     private static final String[] ON_PAPER = {"layout", "language"};
     private static final String[] CONTENT = {
         "tipoEcf", "issuedFrom", "issuedTo", "totalFrom", "totalTo", "text", "from", "to", "encf", "rnc", "limit",
@@ -84,7 +84,7 @@ public final class Fe {
      *
      * <p>With a clientRequestId of your own (your order's number) you may repeat the call yourself, tomorrow or in another
      * process, without issuing twice; without one the client makes one for this call, and errors carry it. Options:
-     * clientRequestId, asUser, asUserId, strict, simulate, notify, sequence.
+     * clientRequestId, asUser, asUserId, strict, simulate, notify, sequence, metadata.
      *
      * <p>Throws FeError.Invalid with `problems`, FeError.ReusedId, and what every call may throw.
      */
@@ -256,10 +256,15 @@ public final class Fe {
 
     /**
      * Go through your submissions, newest first, fetching as it goes. Options: since, until, state, encf, clientRequestId,
-     * rnc (the buyer's), asUser, tipoEcf, issuedFrom, issuedTo, totalFrom, totalTo, text, pageSize.
+     * rnc (the buyer's), asUser, tipoEcf, issuedFrom, issuedTo, totalFrom, totalTo, text, pageSize, metadata.
      */
     public Iterable<Json> invoices(Option... options) {
-        return pages("/invoices", taken("invoices", options, and(CONTENT, "state", "clientRequestId", "asUser")));
+        String[] known = and(CONTENT, "state", "clientRequestId", "asUser", "metadata");
+        Map<String, Object> query = taken("invoices", options, known);
+        if (query.remove("metadata") instanceof Map<?, ?> labels) {
+            labels.forEach((name, value) -> query.put("metadata[" + name + "]", value));
+        }
+        return pages("/invoices", query);
     }
 
     /** Go through what suppliers issued to you, newest first. Options: those of `invoices`, and approvalStatus. */

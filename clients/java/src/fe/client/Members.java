@@ -5,7 +5,7 @@ import java.util.List;
 
 /** Made from the service's description by `python -m clients.generate`: changes belong there. */
 final class Members {
-    static final List<String> ITEM = List.of("format", "payload", "clientRequestId", "asUser", "asUserId", "keepSignature", "strict", "simulate", "sequence", "notify", "xml");
+    static final List<String> ITEM = List.of("format", "payload", "clientRequestId", "asUser", "asUserId", "keepSignature", "strict", "simulate", "sequence", "notify", "metadata", "xml");
     static final List<String> SIMULATE = List.of("outcome", "code", "seconds", "now");
 
     private Members() {}

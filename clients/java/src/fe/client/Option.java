@@ -39,6 +39,9 @@ public final class Option {
     /** Name of the sequence that gives the number, where you have several of a type. */
     public static Option sequence(String name) { return new Option("sequence", name); }
 
+    /** Labels of yours, which come back with the submission; of a list, one label with its value. */
+    public static Option metadata(Map<String, String> labels) { return new Option("metadata", labels); }
+
     /** How long to wait: for a verdict (180 s), or, of the client, for an answer (30 s). */
     public static Option timeout(Duration timeout) { return new Option("timeout", timeout); }
 

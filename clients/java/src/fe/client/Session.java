@@ -232,7 +232,7 @@ final class Session {
         StringJoiner said = new StringJoiner("&", "?", "").setEmptyValue("");
         query.forEach((name, value) -> {
             if (value != null) {
-                said.add(name + "=" + encoded(value.toString()));
+                said.add(encoded(name) + "=" + encoded(value.toString()));
             }
         });
         return said.toString();

@@ -101,6 +101,11 @@ public final class Driver {
             case "state" -> Option.state(value.text());
             case "rnc" -> Option.rnc(value.text());
             case "approval_status" -> Option.approvalStatus(value.text());
+            case "metadata" -> {
+                Map<String, String> labels = new LinkedHashMap<>();
+                value.members().forEach((label, each) -> labels.put(label, each.text()));
+                yield Option.metadata(labels);
+            }
             case "page_size" -> Option.pageSize(value.amount().intValue());
             default -> throw new IllegalStateException("no option " + name);
         };

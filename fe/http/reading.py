@@ -27,7 +27,9 @@ def read_draft(raw: bytes, sandbox: bool = False) -> Draft:
     draft = _draft(body, sandbox)
     if draft.simulation is not None:
         raise ApiError(400, say("nothing-comes"))
-    return replace(draft, remarks=_refused(body.ignored)) if body.strict else draft
+    if body.strict:
+        return replace(draft, remarks=(*_refused(body.ignored), *draft.remarks[len(body.ignored) :]))
+    return draft
 
 
 def _draft(body: NewInvoice, sandbox: bool) -> Draft:

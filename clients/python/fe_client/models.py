@@ -4640,6 +4640,33 @@ class MonthTotalsAnswer(TypedDict):
     """ITBIS in `received`"""
 
 
+class NewGoblInvoice(TypedDict):
+    """A receipt to submit. In the form `gobl`."""
+
+    format: Literal["gobl"]
+    """form of the document"""
+    payload: dict[str, Any]
+    """a GOBL invoice (draft 0), alone or in its envelope"""
+    clientRequestId: NotRequired[str | None]
+    """idempotency key"""
+    asUser: NotRequired[str | None]
+    """e-mail address: issue with that user's certificate"""
+    asUserId: NotRequired[str | None]
+    """the same by id; wins over asUser"""
+    keepSignature: NotRequired[bool | None]
+    """with format xml: the e-CF is signed already, by a certificate of one of your agents, and is sent as it is; otherwise the service signs it anew"""
+    strict: NotRequired[bool | None]
+    """refuse at once, with every problem, a document that would not be sent"""
+    simulate: NotRequired["Simulate | None"]
+    """where the authority is a simulator: what becomes of the receipt, for testing a client"""
+    sequence: NotRequired[str | None]
+    """name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name"""
+    notify: NotRequired[str | None]
+    """e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail"""
+    metadata: NotRequired[dict[str, str] | None]
+    """your own labels, such as a branch or an order: at most 20, with names of letters, digits and `_.-`; 4,096 bytes in all. They come back with the submission and its webhooks"""
+
+
 class NewStructuredInvoice(TypedDict):
     """A receipt to submit. In the form `structured`."""
 
@@ -4695,7 +4722,7 @@ class NewXmlInvoice(TypedDict):
 
 
 #: A receipt to submit.
-NewInvoice: TypeAlias = "NewStructuredInvoice | NewXmlInvoice"
+NewInvoice: TypeAlias = "NewStructuredInvoice | NewXmlInvoice | NewGoblInvoice"
 
 
 class NewSequence(TypedDict):

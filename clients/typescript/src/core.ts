@@ -3705,6 +3705,45 @@ export type components = {
             /** @description ITBIS in `received` */
             itbisPaid: number;
         };
+        /** @description A receipt to submit. In the form `gobl`. */
+        NewGoblInvoice: {
+            /**
+             * @description form of the document (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "gobl";
+            /** @description a GOBL invoice (draft 0), alone or in its envelope */
+            payload: Record<string, never>;
+            /** @description idempotency key */
+            clientRequestId?: string | null;
+            /** @description e-mail address: issue with that user's certificate */
+            asUser?: string | null;
+            /**
+             * Format: uuid
+             * @description the same by id; wins over asUser
+             */
+            asUserId?: string | null;
+            /** @description with format xml: the e-CF is signed already, by a certificate of one of your agents, and is sent as it is; otherwise the service signs it anew */
+            keepSignature?: boolean | null;
+            /** @description refuse at once, with every problem, a document that would not be sent */
+            strict?: boolean | null;
+            /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
+            simulate?: components["schemas"]["Simulate"] | null;
+            /** @description name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name */
+            sequence?: string | null;
+            /** @description e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail */
+            notify?: string | null;
+            /**
+             * @description your own labels, such as a branch or an order: at most 20, with names of letters, digits and `_.-`; 4,096 bytes in all. They come back with the submission and its webhooks
+             * @example {
+             *       "branch": "norte",
+             *       "till": "4"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
         /**
          * @description A receipt to submit.
          * @example {
@@ -3739,7 +3778,7 @@ export type components = {
          *       }
          *     }
          */
-        NewInvoice: components["schemas"]["NewStructuredInvoice"] | components["schemas"]["NewXmlInvoice"];
+        NewInvoice: components["schemas"]["NewStructuredInvoice"] | components["schemas"]["NewXmlInvoice"] | components["schemas"]["NewGoblInvoice"];
         /**
          * @description A number sequence to create or change; what is left out takes its default, also when there is a sequence already.
          *
@@ -5685,6 +5724,7 @@ export type ModeAnswer = components['schemas']['ModeAnswer'];
 export type ModeRequest = components['schemas']['ModeRequest'];
 export type MonthAnswer = components['schemas']['MonthAnswer'];
 export type MonthTotalsAnswer = components['schemas']['MonthTotalsAnswer'];
+export type NewGoblInvoice = components['schemas']['NewGoblInvoice'];
 export type NewInvoice = components['schemas']['NewInvoice'];
 export type NewSequence = components['schemas']['NewSequence'];
 export type NewStructuredInvoice = components['schemas']['NewStructuredInvoice'];

@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, PrivateAttr, field_validator, model_validator
 
 from fe.accounts.sequences import BadSequence, check_name
 from fe.ecf.catalogue import Root
+from fe.ecf.gobl import Converted, NotConvertible, payload_of
 from fe.ecf.mail_address import BadAddress, MailAddress, parse_address
 from fe.ecf.parse import writable
 from fe.ecf.texts import Text
@@ -186,11 +187,14 @@ class NewInvoice(ByUser):
     # The description shows it as two objects, one for each `format` (openapi.py).
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
-    format: Annotated[Literal["xml", "structured"], Field(description="form of the document")]
+    format: Annotated[Literal["xml", "structured", "gobl"], Field(description="form of the document")]
     xml: Annotated[str | None, Field(description="complete e-CF XML; required when format is xml")] = None
     payload: Annotated[
         dict[str, Any] | None,
-        Field(description="the document as JSON, in the authority's element names; required when format is structured"),
+        Field(
+            description="the document as JSON: in the authority's element names, required when format is structured; "
+            "with format gobl a GOBL invoice"
+        ),
     ] = None
     keepSignature: Annotated[
         bool | None,
@@ -237,6 +241,9 @@ class NewInvoice(ByUser):
             raise InvalidField(wrong)
         return value
 
+    #: Of format gobl.
+    _converted: Converted | None = PrivateAttr(default=None)
+
     @field_validator("notify")
     @classmethod
     def _is_a_mail_address(cls, value: str | None) -> str | None:
@@ -263,18 +270,24 @@ class NewInvoice(ByUser):
     def _has_its_document(self) -> Self:
         if self.format == "xml" and not (self.xml or "").strip():
             raise InvalidField(say("xml-is-required"))
-        if self.format == "structured" and self.payload is None:
+        if self.format != "xml" and self.payload is None:
             raise InvalidField(say("payload-is-required"))
+        if self.format == "gobl":
+            try:
+                self._converted = payload_of(self.payload or {})
+            except NotConvertible as wrong:
+                raise InvalidField(wrong.text) from None
         if self.keepSignature and self.format != "xml":
             raise InvalidField(say("keeps-of-xml"))
         return self
 
     def as_draft(self) -> Draft:
         """The draft that `fe.issuing` works on."""
+        converted = self._converted
         return Draft(
-            format="signed" if self.keepSignature else self.format,
+            format="signed" if self.keepSignature else "xml" if self.format == "xml" else "structured",
             xml=self.xml,
-            payload=self.payload,
+            payload=self.payload if converted is None else converted.payload,
             client_request_id=self.clientRequestId,
             as_user=self.asUser,
             as_user_id=self.user_id,
@@ -283,7 +296,7 @@ class NewInvoice(ByUser):
             simulated_now=None if self.simulate is None else self.simulate.moment(),
             notify=None if self.notify is None else MailAddress(self.notify),
             metadata=self.metadata or None,
-            remarks=self.ignored,
+            remarks=self.ignored if converted is None else (*self.ignored, *converted.remarks),
         )
 
 

@@ -28,7 +28,11 @@ Refs = Mapping[Model, dict[str, Any]]
 _REFERENCE = "#/components/schemas/{model}"
 
 #: The forms of a document, what carries each, and the component that a body in that form has.
-_FORMS = {"structured": ("payload", "NewStructuredInvoice"), "xml": ("xml", "NewXmlInvoice")}
+_FORMS = {
+    "structured": ("payload", "NewStructuredInvoice"),
+    "xml": ("xml", "NewXmlInvoice"),
+    "gobl": ("payload", "NewGoblInvoice"),
+}
 
 _RETRY_AFTER = {
     "Retry-After": {
@@ -180,10 +184,18 @@ def _forms_of_an_invoice(model: dict[str, Any]) -> dict[str, Any]:
     something that cannot be used (docs/decisions/described-payloads.md).
     """
     payloads, components = payload_schemas()
-    documents: dict[str, dict[str, Any]] = {"payload": {"anyOf": payloads}, "xml": {"type": "string", "minLength": 1}}
-    others = {name: field for name, field in model["properties"].items() if name not in {"format", *documents}}
+    documents: dict[str, dict[str, Any]] = {
+        "structured": {"anyOf": payloads, "description": "the document as JSON, in the authority's element names"},
+        "xml": {
+            "type": "string",
+            "minLength": 1,
+            "description": "complete e-CF XML",
+        },
+        "gobl": {"type": "object", "description": "a GOBL invoice (draft 0), alone or in its envelope"},
+    }
+    carriers = {carrier for carrier, _ in _FORMS.values()}
+    others = {name: field for name, field in model["properties"].items() if name not in {"format", *carriers}}
     for form, (carrier, name) in _FORMS.items():
-        carried = model["properties"][carrier]["description"].partition(";")[0]
         components[name] = {
             "type": "object",
             "description": f"{model['description']} In the form `{form}`.",
@@ -193,7 +205,7 @@ def _forms_of_an_invoice(model: dict[str, Any]) -> dict[str, Any]:
                     "type": "string",
                     "description": model["properties"]["format"]["description"],
                 },
-                carrier: {**documents[carrier], "description": carried},
+                carrier: documents[form],
                 **others,
             },
             "required": ["format", carrier],

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from clients.examples import PAGES, with_examples
 from clients.members import member_files
 from clients.python_models import python_models
 from fe.http.openapi.served import description
@@ -56,6 +57,8 @@ def main() -> None:
     described = description()
     for file, text in member_files(described["components"]["schemas"]).items():
         (HERE / file).write_text(text, encoding="utf-8")
+    for page in PAGES:
+        page.write_text(with_examples(page.read_text(encoding="utf-8")), encoding="utf-8")
     PYTHON_CORE.write_text(python_core(described), encoding="utf-8")
     (TYPESCRIPT / TYPESCRIPT_CORE).write_text(typescript_core(described), encoding="utf-8")
 

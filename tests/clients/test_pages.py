@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import trio
 
+from clients.examples import LANGUAGES as FENCES
+from clients.examples import PAGES, with_examples
 from fe.http.app import PREFIX
 from tests.clients.java import compiled
 from tests.clients.receipts import a_call_of_now
@@ -104,3 +106,11 @@ def _read(said: str, folder: Path) -> None:
 def test_pages_in_spanish_have_the_same_code(language: str) -> None:
     page = CLIENTS / language / "README.md"
     assert program(page.with_name("README.es.md"), language) == program(page, language)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=["en", "es"])
+def test_guide_shows_the_code_of_the_clients_own_pages(page: Path) -> None:
+    written = page.read_text(encoding="utf-8")
+
+    assert with_examples(written) == written
+    assert all(written.count(f"```{fence}\n") == 6 for folder, fence in FENCES.items() if (CLIENTS / folder).is_dir())

@@ -221,6 +221,8 @@ def test_the_pages_are_all_there_and_lead_to_each_other() -> None:
         "changes",
         "till",
         "rejected",
+        "gobl",
+        "languages",
     }
     assert {page.stem for page in PAGES} == named
     for page in PAGES:

@@ -35,6 +35,7 @@ VIEWS = {
     "home": View("/"),
     "reference": View(f"{PREFIX}/docs", day=True),
     "guide": View(f"{PREFIX}/docs/es/guide/errors"),
+    "languages": View(f"{PREFIX}/docs/es/guide/languages"),
     "index": View(f"{PREFIX}/docs/es/fields", day=True),
     "fields": View(f"{PREFIX}/docs/es/fields/31", day=True, night=True),
     "element": View(f"{PREFIX}/docs/es/fields/31#Encabezado.IdDoc", day=True),

@@ -8,7 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from importlib.resources import files
+from itertools import groupby
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -25,6 +27,9 @@ _LINKED = re.compile(r"\[([^\]]*)\]\(([^()\s]+)\)")
 #: Comments of a page, which are for its tests.
 _COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
 _RUN = re.compile(r"^```(\w+) run$", re.MULTILINE)
+
+#: Code of one example in several languages, by the word after the fence.
+_TAB_NAMES = {"python": "Python", "js": "TypeScript", "php": "PHP", "java": "Java", "csharp": "C#"}
 
 #: Gives the address of another page of the guide, by its file; None for what is not served.
 Resolve = Callable[[str], str | None]
@@ -65,7 +70,7 @@ class GuidePage:
 
     def html(self, resolve: Resolve) -> str:
         """The page as HTML, without its shell."""
-        tokens = _renderer().parse(self.text)
+        tokens = list(_with_tabs(_renderer().parse(self.text)))
         self._walk(tokens, resolve)
         rendered: str = _renderer().renderer.render(tokens, _renderer().options, {})
         return rendered
@@ -94,6 +99,25 @@ class GuidePage:
             return target
         address = resolve(posixpath.normpath(posixpath.join(posixpath.dirname(self.file), file)))
         return f"{address}{suffix}{sign}{fragment}" if address is not None else None
+
+
+def _with_tabs(tokens: list[Token]) -> Iterator[Token]:
+    """Put code of several languages that stands together behind tabs, of which the reader picks one."""
+    for is_code, together in groupby(tokens, lambda one: one.type == "fence" and one.info in _TAB_NAMES):
+        blocks = list(together)
+        if not is_code or len(blocks) < 2:
+            yield from blocks
+            continue
+        name = f"tabs-{blocks[0].map[0] if blocks[0].map else 0}"
+        parts = [
+            f'<input type="radio" name="{name}" id="{name}-{one.info}"{" checked" if one is blocks[0] else ""}>'
+            f'<label for="{name}-{one.info}">{_TAB_NAMES[one.info]}</label>'
+            f'<pre><code class="language-{one.info}">{escape(one.content, quote=False)}</code></pre>'
+            for one in blocks
+        ]
+        tabs = Token("html_block", "", 0)
+        tabs.content = f'<div class="tabs">{"".join(parts)}</div>\n'
+        yield tabs
 
 
 def to_html(text: str) -> str:

@@ -1,6 +1,7 @@
 """The shell of every page: head, style, navigation; and the headers a page is answered with.
 
-Nothing but its own style may be loaded or run: the style is allowed by its hash, so that the policy has no exception.
+Nothing but its own style and its button for copying may be loaded or run: both are allowed by their hashes, so that the
+policy has no exception.
 """
 
 from base64 import b64encode
@@ -20,10 +21,18 @@ LANGUAGES: tuple[Language, ...] = ("es", "en")
 
 STYLE = files("fe.http.pages").joinpath("style.css").read_text(encoding="utf-8")
 
-_HASH = b64encode(sha256(STYLE.encode()).digest()).decode()
+_COPY = files("fe.http.pages").joinpath("copy.js").read_text(encoding="utf-8")
+
+
+def _hash(content: str) -> str:
+    return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
+
 
 #: Forms may be sent to this service only.
-_POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+_POLICY = (
+    f"default-src 'none'; style-src {_hash(STYLE)}; script-src {_hash(_COPY)}; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 _SAFE = (("Content-Security-Policy", _POLICY), ("Referrer-Policy", "no-referrer"))
 
 _WORDS: dict[Language, dict[str, str]] = {
@@ -92,7 +101,7 @@ class Shell:
             f'<meta name="viewport" content="width=device-width,initial-scale=1">{beside}<style>{STYLE}</style></head>'
             f'<body><header class="bar"><div><a href="{self.address("guide")}"><b>fe</b></a>{links}'
             f'<span class="lang">{others}</span></div></header><main>{body}</main>'
-            f"<footer>{' · '.join(foot)}</footer></body></html>"
+            f"<footer>{' · '.join(foot)}</footer><script>{_COPY}</script></body></html>"
         ).encode()
 
     def _current(self, place: str) -> str:

@@ -1,5 +1,6 @@
 """A wheel of this project can be installed anywhere: it holds all that `fe` needs beside its modules."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -13,12 +14,14 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from fe.http.pages.clients import downloads
 from fe.operations.dossier import PROOFS
 from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The sources of a wheel.
-SOURCES = ("fe", "docs", "sql", "ops", "pyproject.toml", "setup.py", "README.md", "LICENSE")
+FOLDERS = ("fe", "docs", "sql", "ops", "clients/java", "clients/php", "clients/python")
+SOURCES = (*FOLDERS, "pyproject.toml", "setup.py", "README.md", "LICENSE")
 BUILD = ("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
 
 
@@ -66,6 +69,18 @@ def test_a_wheel_holds_the_pages_that_the_service_serves_and_the_proofs_of_a_dos
         held = {name: archive.read(name) for name in archive.namelist() if name.startswith("fe/docs/")}
 
     assert held == {f"fe/docs/{file.relative_to(docs)}": file.read_bytes() for file in served}
+
+
+def test_wheel_holds_the_clients_that_the_service_serves(wheel: Path, tmp_path: Path) -> None:
+    with ZipFile(wheel) as archive:
+        archive.extractall(tmp_path, [name for name in archive.namelist() if name.startswith("fe/")])
+    said = (
+        "import json; from fe.http.pages.clients import downloads as d; print(json.dumps([*map(repr, d().values())]))"
+    )
+    run = [sys.executable, "-P", "-c", said]
+    installed = subprocess.run(run, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, check=True)
+
+    assert json.loads(installed.stdout) == [repr(one) for one in downloads().values()]
 
 
 def test_a_wheel_holds_what_operators_need(wheel: Path) -> None:

@@ -1,17 +1,14 @@
 """The Java client: in every conversation, and with many processes."""
 
-import shutil
 import subprocess
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
 
 from tests.clients.hostile import Hostile, say
-from tests.clients.java import PACKAGE, compiled
-from tests.clients.snippets import program
+from tests.clients.java import compiled
 from tests.clients.speaker import Speaker, assert_judged_as_the_vectors_say
 from tests.clients.troubles import OVER, TROUBLES, Trouble, play
 from tests.waiting import PATIENCE
@@ -95,12 +92,3 @@ def test_java_processes_share_one_login_and_refuse_what_would_be_ignored(tmp_pat
     ]
     kept = [file for file in folder.iterdir() if file.suffix == ".json"]
     assert [file.stat().st_mode & 0o777 for file in [folder, *kept]] == [0o700, 0o600]
-
-
-def test_java_package_is_compiled_and_packed_as_its_page_says(tmp_path: Path) -> None:
-    if shutil.which("jar") is None:
-        pytest.skip("NOT PROVED HERE: there is no compiler for Java")
-    (tmp_path / "src").symlink_to(PACKAGE / "src")
-    (script,) = program(PACKAGE / "README.md", "sh")
-    subprocess.run(["sh", "-e", "-c", script], cwd=tmp_path, check=True)
-    assert "fe/client/Fe.class" in ZipFile(tmp_path / "fe-client.jar").namelist()

@@ -4,7 +4,10 @@ A page goes from nothing to an accepted receipt, its XML and PDF, a refusal, lis
 """
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +17,7 @@ import trio
 from clients.examples import LANGUAGES as FENCES
 from clients.examples import PAGES, with_examples
 from fe.http.app import PREFIX
-from tests.clients.java import compiled
+from tests.clients.java import QUICK
 from tests.clients.receipts import a_call_of_now
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.system.stack import running_stack
@@ -24,16 +27,12 @@ from tests.webhooks.vectors import SECRET
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
-def php(page: Path, folder: Path) -> list[str] | None:
-    found = shutil.which("php")
-    if found is None:
-        return None
-    (folder / "fe-client").symlink_to(CLIENTS / "php")
+def php(page: Path, folder: Path) -> list[str]:
     _, *uses = "\n".join(program(page, "php")).partition("require")
     called = """[$headers, $body] = json_decode(getenv('CALL'));
         echo called((array) $headers, $body), ' ', called((array) $headers, '{}'), "\\n";"""
     (folder / "page.php").write_text(f"<?php\n{''.join(uses)}\n{called}\n", encoding="utf-8")
-    return [found, "-d", "error_reporting=E_ALL", "-d", "zend.assertions=1", "page.php"]
+    return ["php", "-d", "error_reporting=E_ALL", "-d", "zend.assertions=1", "page.php"]
 
 
 _JAVA = """
@@ -56,38 +55,55 @@ public final class Page {
 """
 
 
-def java(page: Path, folder: Path) -> list[str] | None:
+def java(page: Path, folder: Path) -> list[str]:
     *statements, method = program(page, "java")
     (folder / "Page.java").write_text(_JAVA % (method, "\n".join(statements)), encoding="utf-8")
-    command = compiled(folder / "classes", [folder / "Page.java"])
-    return None if command is None else [*command, "-Dfile.encoding=UTF-8", "Page"]
+    subprocess.run(["javac", "-cp", "fe-client.jar", "Page.java"], cwd=folder, env=_with_quick_java(), check=True)
+    return ["java", "-ea", "-cp", "fe-client.jar:.", "Page"]
 
 
-#: Writes the program of a page, and returns the command that runs it; None where the machine lacks its language.
-LANGUAGES: dict[str, Callable[[Path, Path], list[str] | None]] = {"java": java, "php": php}
+def _with_quick_java() -> dict[str, str]:
+    return {**os.environ, "JAVA_TOOL_OPTIONS": " ".join([*QUICK, "-Dfile.encoding=UTF-8"])}
+
+
+#: The command that each language needs, and the function that writes its page as a program.
+LANGUAGES: dict[str, tuple[str, Callable[[Path, Path], list[str]]]] = {"java": ("javac", java), "php": ("php", php)}
 
 
 async def test_pages_go_from_nothing_to_a_verdict_and_a_webhook(dsn: str, tmp_path: Path) -> None:
-    missing = []
+    missing = [language for language, (needed, _) in LANGUAGES.items() if shutil.which(needed) is None]
     given = {"CALL": json.dumps(a_call_of_now()), "WEBHOOK_SECRET": SECRET, "TMPDIR": str(tmp_path)}
     async with running_stack(dsn, tmp_path / "data", authority_simulated=True) as stack:
-        told = environment(stack.base_url.removesuffix(PREFIX), stack.key) | given
-        for language, prepared in LANGUAGES.items():
-            folder = tmp_path / language
-            folder.mkdir()
-            page = CLIENTS / language / "README.md"
-            command = await trio.to_thread.run_sync(prepared, page, folder)
-            if command is None:
-                missing.append(language)
+        told = environment(stack.base_url, stack.key) | given
+        told["JAVA_TOOL_OPTIONS"] = _with_quick_java()["JAVA_TOOL_OPTIONS"]
+        await _installed(CLIENTS / "python" / "README.md", tmp_path / "python", told)
+        for language, (_, prepared) in LANGUAGES.items():
+            if language in missing:
                 continue
-            ended = await trio.run_process(
-                command, env=told, cwd=folder, capture_stdout=True, capture_stderr=True, check=False
-            )
-            assert ended.returncode == 0, (ended.stdout.decode(), ended.stderr.decode())
-            _read(ended.stdout.decode(), folder)
+            page, folder = CLIENTS / language / "README.md", tmp_path / language
+            await _installed(page, folder, told)
+            command = await trio.to_thread.run_sync(prepared, page, folder)
+            # Without the path of the address: the client knows that.
+            said = await _run(command, folder, told | {"FE_URL": stack.base_url.removesuffix(PREFIX)})
+            _read(said, folder)
             assert lines_of_code(program(page, language)[0]) <= 12, "the page promises some ten"
     if missing:
         pytest.skip(f"NOT PROVED HERE: there is no {' or '.join(missing)}")
+
+
+async def _installed(page: Path, folder: Path, told: dict[str, str]) -> None:
+    """Fetch a client from the service, as its page says; pip installs into the folder, and nothing else."""
+    await trio.Path(folder).mkdir()
+    (script,) = program(page, "sh")
+    pip = {"PIP_TARGET": str(folder), "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    path = f"{Path(sys.executable).parent}:{told['PATH']}"
+    await _run(["sh", "-e", "-c", script], folder, told | pip | {"PATH": path})
+
+
+async def _run(command: list[str], folder: Path, told: dict[str, str]) -> str:
+    ended = await trio.run_process(command, env=told, cwd=folder, capture_stdout=True, capture_stderr=True, check=False)
+    assert ended.returncode == 0, (ended.stdout.decode(), ended.stderr.decode())
+    return ended.stdout.decode()
 
 
 def _read(said: str, folder: Path) -> None:

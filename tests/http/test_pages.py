@@ -16,6 +16,7 @@ from fe.ecf.describe import every
 from fe.ecf.field_help import help_of
 from fe.http.app import PREFIX
 from fe.http.examples import BY_NAME, EXAMPLES
+from fe.http.pages.clients import downloads
 from fe.http.pages.guide import guide_pages
 from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.papers import PAPERS
@@ -24,7 +25,7 @@ from tests.http.front import Running
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = f"{PREFIX}/docs"
-PLACES = ["fields", "fields/codes", *(f"fields/{paper.slug}" for paper in PAPERS), *guide_pages()]
+PLACES = ["clients", "fields", "fields/codes", *(f"fields/{paper.slug}" for paper in PAPERS), *guide_pages()]
 
 
 def root(front: Running) -> str:
@@ -293,10 +294,27 @@ def test_the_guide_is_what_lies_in_the_repository() -> None:
     served = {page.file for each in guide_pages().values() for page in each.values()}
     there = {str(file.relative_to(ROOT / "docs")) for file in (ROOT / "docs" / "api").rglob("*.md")}
 
-    assert served == there | {"webhooks.md", "verdicts.md", "veredictos.md"}
+    clients = {f"../clients/{one}/README{each}.md" for one in ("java", "php", "python") for each in ("", ".es")}
+    assert served == there | {"webhooks.md", "verdicts.md", "veredictos.md"} | clients
     assert guide_pages()["guide"]["en"].title == "The API for integrators"
     # The languages of a page are paired by its name: one without its other would be a misspelt one.
     assert [place for place, each in guide_pages().items() if "en" not in each] == []
+
+
+async def test_clients_are_downloaded_with_their_digest_and_are_the_same_each_time(front: Running) -> None:
+    assert {one.name.rpartition(".")[2] for one in downloads().values()} == {"zip", "whl"}
+    async with front.client() as client:
+        listed = await client.get("/docs/clients/")
+        for name in [*downloads(), "fe-client-cobol.zip"]:
+            file = await client.get(f"/docs/clients/{name}")
+            digest = await client.get(f"/docs/clients/{name}.sha256")
+            if name not in downloads():
+                assert (file.status_code, digest.status_code) == (404, 404)
+                continue
+            assert digest.text == f"{sha256(file.content).hexdigest()}  {name}\n"
+            assert (digest.text.split()[0] in listed.text, file.headers["Content-Type"]) == (True, "application/zip")
+    again = downloads.__wrapped__()
+    assert again == downloads()
 
 
 def test_the_examples_are_the_files_there_are() -> None:

@@ -21,6 +21,10 @@ from fe.http.languages import Language
 _BESIDE: dict[str, dict[Language, str]] = {
     "guide/webhook-calls": {"en": "webhooks.md"},
     "guide/verdicts": {"en": "verdicts.md", "es": "veredictos.md"},
+    **{
+        f"clients/{language}": {"en": f"../clients/{language}/README.md", "es": f"../clients/{language}/README.es.md"}
+        for language in ("java", "php", "python")
+    },
 }
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _LINKED = re.compile(r"\[([^\]]*)\]\(([^()\s]+)\)")
@@ -139,7 +143,8 @@ def _anchor(heading: str) -> str:
 @cache
 def guide_pages() -> Mapping[str, Mapping[Language, GuidePage]]:
     """Every page of the guide by its place in addresses, the first one first: `guide`, `guide/states` and so on."""
-    root = files("fe").joinpath("docs")
+    package = files("fe")
+    root = package.joinpath("docs")
     found: dict[str, dict[Language, str]] = {"guide": {"en": "api/README.md"}}
     folders: tuple[tuple[Language, str], ...] = (("en", "api"), ("es", "api/es"))
     for language, folder in folders:
@@ -151,7 +156,8 @@ def guide_pages() -> Mapping[str, Mapping[Language, GuidePage]]:
     found |= _BESIDE
     return {
         place: {
-            language: GuidePage(file, _read(root.joinpath(file).read_text("utf-8"))) for language, file in each.items()
+            language: GuidePage(file, _read(package.joinpath(posixpath.normpath(f"docs/{file}")).read_text("utf-8")))
+            for language, file in each.items()
         }
         for place, each in found.items()
     }

@@ -16,6 +16,7 @@ from fe.ecf.json_text import write_json
 from fe.http.calls import ApiReply, Call
 from fe.http.examples import BY_NAME
 from fe.http.languages import Language
+from fe.http.pages.clients import downloads
 from fe.http.pages.codes import codes_html, codes_markdown
 from fe.http.pages.feed import FEED, feed
 from fe.http.pages.fields import paper_html, paper_markdown, search_form
@@ -25,6 +26,9 @@ from fe.http.pages.papers import PAPERS, Paper
 from fe.http.pages.search import results_html
 from fe.http.pages.served import ServedPage
 from fe.http.pages.texts import said
+
+#: How files end that are downloaded.
+_DOWNLOADED = (".zip", ".whl", ".sha256")
 
 
 class Content(NamedTuple):
@@ -58,6 +62,7 @@ class Site:
         self._makers: dict[str, Callable[[Language], Content]] = {
             "fields": self._index,
             "fields/codes": _codes,
+            "clients": self._clients,
             **{f"fields/{paper.slug}": self._paper(paper) for paper in PAPERS},
         }
 
@@ -68,12 +73,16 @@ class Site:
             return await self.llms(call)
         if place.startswith("examples/"):
             return _example(place)
+        if place.startswith("clients/") and place.endswith(_DOWNLOADED):
+            return (await trio.to_thread.run_sync(_download, place.removeprefix("clients/"))).answer(call)
         language, explicit = call.language, False
         for one in LANGUAGES:
             if place.startswith(f"{one}/"):
                 language, explicit, place = one, True, place.removeprefix(f"{one}/")
         if not place:
             raise NotFound
+        if place == "clients/":
+            place = "clients"
         wants_markdown = place.endswith(".md")
         if place == FEED:
             return (await self._feed_in(language, explicit=explicit)).answer(call)
@@ -178,11 +187,31 @@ class Site:
         html = f'<h1>{title}</h1><p class="lead">{about}</p>{search_form(self._base, language)}'
         return self._listing(title, about, html, entries, language)
 
+    def _clients(self, language: Language) -> Content:
+        """Every download with its digest, and the page that says how it is used."""
+        title, about = said("clients", language), said("clients-about", language)
+        rows = html_rows = ""
+        for one in downloads().values():
+            page = f"{self._base}/{language}/clients/{one.language.lower()}"
+            file = f"{self._base}/clients/{one.name}"
+            rows += f"| [{one.language}]({page}.md) | [{one.name}]({file}) | `{one.digest}` |\n"
+            html_rows += (
+                f'<tr><td><a href="{page}">{one.language}</a><td><a href="{file}">{one.name}</a>'
+                f"<td><code>{one.digest}</code>"
+            )
+        html = (
+            f'<h1>{title}</h1><p class="lead">{about}</p>'
+            f"<table><thead><tr><th><th><th>SHA-256</thead><tbody>{html_rows}</tbody></table>"
+        )
+        markdown = f"# {title}\n\n{about}\n\n| | | SHA-256 |\n| --- | --- | --- |\n{rows}"
+        return Content(title, html, markdown, language)
+
     def _home(self, language: Language) -> Content:
         title, about = said("home", language), said("home-about", language)
         entries = [
             ("guide", said("guide", language), said("guide-about", language)),
             ("fields", said("fields", language), said("fields-about", language)),
+            ("clients", said("clients", language), said("clients-about", language)),
             ("", said("reference", language), said("reference-about", language)),
         ]
         return self._listing(title, about, f'<h1>{title}</h1><p class="lead">{about}</p>', entries, language)
@@ -240,6 +269,7 @@ class Site:
                 for one in PAPERS
             ]
             papers.append(("fields/codes", said("code-lists", language), said("codes-about", language)))
+            papers.append(("clients", said("clients", language), said("clients-about", language)))
             parts.append(f"## {fields}\n\n{self._links(papers, language)}")
             if language == "en":
                 parts.append(reference)
@@ -275,3 +305,13 @@ def _example(place: str) -> ApiReply:
     if example is None or not place.endswith(".json"):
         raise NotFound
     return ApiReply(200, example.text.encode())
+
+
+def _download(name: str) -> ServedPage:
+    """A client, or its digest as `sha256sum -c` reads it. Raises NotFound."""
+    found = downloads().get(name.removesuffix(".sha256"))
+    if found is None:
+        raise NotFound
+    if name.endswith(".sha256"):
+        return ServedPage.of(f"{found.digest}  {found.name}\n".encode(), ("Content-Type", "text/plain; charset=utf-8"))
+    return ServedPage.of(found.content, ("Content-Type", "application/zip"))

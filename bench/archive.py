@@ -1,12 +1,14 @@
 """Rate, bytes and CPU of the archiver, months that leave the database, and POSTs beside it.
 
-`python -m bench.archive [--receipts 50000] [--short]`. Receipts of seven months with a real signed XML are put into the
-database. A whole service takes POSTs for some seconds alone and for as long while a process archives, within a minute;
-the parts are in the order alone, beside, beside, alone. Then the rest is archived and measured, and the months are
-detached. The archive is a folder on the same disk.
+`python -m bench.archive [--receipts 50000] [--short]`. Receipts of a year with a real signed XML are put into the
+database. A whole service takes POSTs for some seconds alone and for as long while a process archives as the service
+does, at low priority and with pauses; the parts are in the order alone, beside, beside, alone. Then the rest is
+archived at full speed and checked, the year is detached, and receipts of it are read from the archive, which is a
+folder on the same disk.
 """
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -24,20 +26,25 @@ from fe.archive.keys import MemoryKey
 from fe.archiving import months
 from fe.archiving.certificates import Chains
 from fe.archiving.checking import check
+from fe.archiving.documents import ReceiptDocuments
 from fe.archiving.packing import Archive, ArchiveDay
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.identifiers import TenantId
+from fe.identifiers import SubmissionId, TenantId
+from fe.monitoring.metrics import Metrics
 from fe.month.period import YearMonth
 from fe.objects.storage import FolderStore
+from fe.offload.pool import Apart
 from fe.store.postgres.db import open_database
-from fe.store.postgres.roles import OPERATOR, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
 from fe.store.records import archive_places
 from fe.store.records.archive import PackageChain
 from tests.printing.documents import GOLDEN, signed
 
 _POSTS, _SECONDS, _PARTS = 40, 8, 4
-_A_PACKAGE = 2_000
+_A_PACKAGE = 10_000
+#: Months that the receipts are spread over, and receipts that are read back from the archive.
+_MONTHS, _READS = 13, 500
 #: Bytes of a month's partitions, indexes and TOAST included, by table.
 _SIZES = """
     SELECT p.relname, sum(pg_total_relation_size(c.oid))::bigint
@@ -54,6 +61,9 @@ _ROWS = """
            pg_total_relation_size('archive_items')::float8 / (SELECT count(*) FROM archive_items),
            pg_total_relation_size('archive_places')::float8 / (SELECT count(*) FROM archive_places)
 """
+_SOME = """
+    SELECT a.submission_id FROM archive_places AS a WHERE a.tenant_id = %(tenant)s ORDER BY a.digest LIMIT %(reads)s
+"""
 _PARENTS = ["submissions", "submission_documents", "submission_events", "sends"]
 
 
@@ -61,18 +71,18 @@ def main() -> None:
     """Measure, and show it."""
     wanted = {
         "receipts": (50_000, "receipts in the history"),
-        "work": {"nargs": 3, "help": HIDDEN, "metavar": ("DSN", "TENANT", "FOLDER")},
+        "work": {"nargs": 4, "help": HIDDEN, "metavar": ("DSN", "TENANT", "FOLDER", "BESIDE")},
     }
     chosen = read_options(__doc__, wanted, short={"receipts": 5_000})
     if chosen.work:
-        dsn, tenant, folder = chosen.work
+        dsn, tenant, folder, beside = chosen.work
         Path(folder).mkdir(exist_ok=True)
         key = Path(folder).with_suffix(".key")
         if not key.exists():
             key.write_bytes(MemoryKey.generate().to_der())
         chain = PackageChain(TenantId(int(tenant)), Environment.TESTECF)
         store, signer = FolderStore(Path(folder)), MemoryKey.from_der(key.read_bytes())
-        print(json.dumps(trio.run(_archive, dsn, chain, store, signer)))
+        print(json.dumps(trio.run(_archive, dsn, chain, store, signer, bool(beside))))
         return
     with Report("archive") as report, open_stack() as stack:
         report.server(stack.dsn)
@@ -83,12 +93,12 @@ def _measure(stack: Stack, report: Report, receipts: int, parts: int) -> None:
     xml = signed(GOLDEN[0]).decode()
     number = xml.partition("<eNCF>")[2][:13]
     with history.quickly(stack):
-        history.fill(stack, 1, receipts, xml=(xml, number), youngest="60 days", span="180 days", months=9)
+        history.fill(stack, 1, receipts, xml=(xml, number), youngest="60 days", span="365 days", months=16)
     stack.start_service()
     folder = stack.folder / "archive"
     _post_beside_archiver(stack, report, folder, parts)
     before = stack.cpu()
-    worker = _start(stack, folder)
+    worker = _start(stack, folder, beside=False)
     said, _ = worker.communicate()
     done = json.loads(said)
     used = stack.cpu()["Postgres"] - before["Postgres"]
@@ -96,6 +106,8 @@ def _measure(stack: Stack, report: Report, receipts: int, parts: int) -> None:
     report.figure("receipts archived in the measured run", "receipts", many)
     report.figure("archiver", "receipts/s", many / done["seconds"])
     report.figure("CPU of the archiver", "ms per receipt", done["cpu"] / many * 1000)
+    report.figure("check of all receipts", "ms per receipt", done["checked"] / receipts * 1000)
+    report.figure("memory of the archiver", "MiB at most", done["memory"])
     report.figure("CPU of Postgres meanwhile", "ms per receipt", used / many * 1000)
     files = [one.stat().st_size for one in folder.rglob("*") if one.is_file()]
     report.figure("archive, manifests twice", "bytes per receipt", sum(files) / receipts)
@@ -105,13 +117,14 @@ def _measure(stack: Stack, report: Report, receipts: int, parts: int) -> None:
 
 def _detach(stack: Stack, report: Report, folder: Path, receipts: int) -> None:
     today = system_clock().date()
-    places = [today.year * 12 + today.month - 1 - back for back in range(2, 9)]
+    places = [today.year * 12 + today.month - 1 - back for back in range(1, _MONTHS + 3)]
     old = [YearMonth(place // 12, place % 12 + 1) for place in places]
     before = _sizes(stack, old)
     left, seconds = trio.run(_detach_all, stack.dsn, folder, old)
     after = _sizes(stack, old)
     report.figure("receipts of months that left", "receipts", left)
     report.figure("a month is verified and leaves", "ms per receipt", seconds / left * 1000)
+    report.figure("an XML from the archive", "ms", trio.run(_read_some, stack, folder))
     for name in _PARENTS:
         report.figure(f"{name} of these months", "bytes per receipt", before[name] / receipts)
     report.figure("submission_documents after", "bytes per receipt", after["submission_documents"] / receipts)
@@ -157,6 +170,22 @@ async def _detach_all(dsn: str, folder: Path, old: list[YearMonth]) -> tuple[int
     return left, seconds
 
 
+async def _read_some(stack: Stack, folder: Path) -> list[float]:
+    """Read receipts of the months that left, spread over them; return the milliseconds that each took."""
+    tenant, taken = TenantId(stack.tenant_id), list[float]()
+    with psycopg.connect(stack.dsn) as conn:
+        found = conn.execute(_SOME, {"tenant": tenant, "reads": _READS}).fetchall()
+    async with open_database(stack.dsn, max_size=2, role=FRONT) as db:
+        documents = ReceiptDocuments(db, FolderStore(folder), Metrics())
+        for (submission_id,) in found:
+            began = time.perf_counter()
+            xml = await documents.xml(tenant, SubmissionId(submission_id))
+            taken.append((time.perf_counter() - began) * 1000)
+            if not xml.is_archived:
+                raise SystemExit(f"{submission_id} was not read from the archive")
+    return taken
+
+
 def _post_beside_archiver(stack: Stack, report: Report, folder: Path, parts: int) -> None:
     port, token = urlsplit(stack.base_url).port, stack.log_in()
     assert port is not None
@@ -164,7 +193,7 @@ def _post_beside_archiver(stack: Stack, report: Report, folder: Path, parts: int
     alone: list[float] = []
     beside: list[float] = []
     for part in range(2 * parts):
-        worker = _start(stack, folder) if part % 4 in (1, 2) else None
+        worker = _start(stack, folder, beside=True) if part % 4 in (1, 2) else None
         order = submit.Order(port, token, first=first, documents=_POSTS * _SECONDS, rate=_POSTS)
         first += order.documents
         (beside if worker else alone).extend(seconds * 1000 for _, seconds in submit.submit(order).posts)
@@ -176,23 +205,36 @@ def _post_beside_archiver(stack: Stack, report: Report, folder: Path, parts: int
     report.posts(alone, beside, "the archiver")
 
 
-def _start(stack: Stack, folder: Path) -> "subprocess.Popen[bytes]":
+def _start(stack: Stack, folder: Path, *, beside: bool) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "bench.archive", "--work", stack.dsn, str(stack.tenant_id), str(folder)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE)
+    command.append("beside" if beside else "")
+    worker = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert worker.stdout is not None
+    if worker.stdout.readline() != b"ready\n":
+        raise SystemExit("the archiver did not start")
+    return worker
 
 
-async def _archive(dsn: str, chain: PackageChain, store: FolderStore, key: MemoryKey) -> dict[str, float]:
-    """Archive everything of a chain, and check it."""
-    async with open_database(dsn, max_size=2, role=WORKER) as db:
-        work = Archive(db, store, key, system_clock, Chains(()), most=_A_PACKAGE)
+async def _archive(dsn: str, chain: PackageChain, store: FolderStore, key: MemoryKey, beside: bool) -> dict[str, float]:
+    """Archive everything of a chain, and check it. `beside`: at low priority and with pauses, as the service does."""
+    packers = Apart(1, Metrics(), share=1.0)
+    async with open_database(dsn, max_size=2, role=WORKER) as db, packers.running():
+        apart = packers if beside else None
+        if beside:
+            await packers.run("archive", int)
+        print("ready", flush=True)  # starting took CPU that archiving does not take
+        work = Archive(db, store, key, system_clock, Chains(()), most=_A_PACKAGE, apart=apart)
         day, receipts, began, cpu = ArchiveDay.at(system_clock()), 0, time.monotonic(), time.process_time()
         while package := await work.advance(chain, day):
             receipts += package.receipts
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+        began = time.monotonic()
         found = await check(db, store, system_clock, chain, all_receipts=True)
         if found != (0, []):
             raise SystemExit(f"the archive differs: {found}")
-    return {"receipts": receipts, "seconds": seconds, "cpu": cpu}
+        checked = time.monotonic() - began
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"receipts": receipts, "seconds": seconds, "cpu": cpu, "checked": checked, "memory": memory}
 
 
 if __name__ == "__main__":

@@ -73,6 +73,10 @@ _OPENING = 2
 #: table here (docs/reference/queue-table.md).
 QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES, MAILS, VOIDINGS)
 
+#: The share of a processor for packing the archive: all of it, at low priority. The processes that run on idle
+#: processors alone would get nothing on a busy machine.
+_PACKING_SHARE = 1.0
+
 #: Seconds between two polls for voidings, which are rare.
 _VOIDING_POLL_SECONDS = 10.0
 
@@ -130,12 +134,13 @@ async def run_actors(
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
             forwarded = ResultWriter(handing_kind(metrics, handlers.kinds), db, clock)
             voided = ResultWriter(voiding_kind(metrics), db, clock)
-            apart = Apart(settings.large_processes, metrics)
+            apart, packers = Apart(settings.large_processes, metrics), Apart(1, metrics, share=_PACKING_SHARE)
             inputs = parallel_input_reader(db, results)
             intake = context.intake or DirectIntake()
             async with (
                 results.running(),
                 apart.running(),
+                packers.running(),
                 forwarded.running(),
                 voided.running(),
                 inputs.running(),
@@ -186,7 +191,7 @@ async def run_actors(
                     stopping=supervisor.stopping,
                 )
                 supervisor.start(actors, "certifier", certifier.run)
-                if (archiving := archive_from_settings(settings, db, clock)) is not None:
+                if (archiving := archive_from_settings(settings, db, clock, packers)) is not None:
                     archiver = Archiver(
                         db,
                         *archiving,

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.utils import Prehashed
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -75,4 +76,5 @@ class MemoryKey:
 
     def sign(self, data: bytes) -> bytes:
         """Sign with RSASSA-PKCS1-v1_5 and SHA-256."""
-        return self.private.sign(data, PKCS1v15(), SHA256())
+        # hashlib leaves the interpreter to other threads, and a manifest has megabytes.
+        return self.private.sign(sha256(data).digest(), PKCS1v15(), Prehashed(SHA256()))

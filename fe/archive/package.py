@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 from fe.archive.evidence import (
     Addition,
@@ -21,7 +22,7 @@ from fe.archive.evidence import (
     kind_of,
 )
 from fe.archive.keys import ArchiveKey, key_id
-from fe.archive.zip_writer import Sink, TooLarge, ZipWriter
+from fe.archive.zip_writer import PackedFile, Sink, TooLarge, ZipWriter, pack_file
 from fe.ecf.catalogue import Environment, Root
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.money import CENT
@@ -89,6 +90,57 @@ def folder(kind: ArchiveKind, e_ncf: str | None, of: object) -> str:
     return f"{kind}/{number}{of}"
 
 
+@dataclass(frozen=True, slots=True)
+class PackedEntry:
+    """An entry with its files, ready to be written. `entry` is its JSON in the manifest.
+
+    `total`: kind, type and status, and the amount; None where the entry has none.
+    """
+
+    id: UUID
+    place: tuple[int, int]
+    files: tuple[PackedFile, ...]
+    entry: bytes
+    is_addition: bool
+    total: tuple[tuple[str, str, str], Decimal] | None
+    shared: Mapping[str, bytes]
+
+
+def pack_entry(tenant_id: TenantId, evidence: Evidence) -> PackedEntry:
+    """Pack a receipt or an addition. Raises NotArchivable."""
+    files = dict(documents(evidence))
+    if isinstance(evidence, VoidingEvidence):
+        files["answer.json"] = _answer(tenant_id, evidence)
+    elif events := () if isinstance(evidence, ReceivedReceipt) else evidence.events:
+        files["timeline.json"] = timeline(tenant_id, evidence.id, events)
+    signer = SignerEvidence() if isinstance(evidence, Addition) else evidence.signer
+    shared = _shared(signer)
+    _refuse(evidence, {**files, **shared})
+    entry = _entry(evidence, files, signer)
+    where = folder(kind_of(evidence), evidence.e_ncf, evidence.id)
+    group = entry["kind"], entry.get("type") or "", entry.get("status") or ""
+    return PackedEntry(
+        UUID(str(evidence.id)),
+        order_of(evidence),
+        tuple(pack_file(f"{where}/{name}", content) for name, content in files.items()),
+        write_canonical_json(entry),
+        entry["addition"],
+        None if entry.get("total") is None else (group, Decimal(entry["total"])),
+        shared,
+    )
+
+
+def pack_entries(tenant_id: TenantId, evidence: Sequence[Evidence]) -> list[PackedEntry | str]:
+    """Pack receipts and additions; of what the format has no place for, return the reason."""
+    packed: list[PackedEntry | str] = []
+    for one in evidence:
+        try:
+            packed.append(pack_entry(tenant_id, one))
+        except NotArchivable as reason:
+            packed.append(str(reason))
+    return packed
+
+
 class PackageWriter:
     """Writes one package to `sink`. Receipts come in the order of `order_of`, each once."""
 
@@ -99,7 +151,9 @@ class PackageWriter:
         self._heading = heading
         self._key = key
         self._last: tuple[int, int] | None = None
-        self._entries: list[dict[str, Any]] = []
+        self._entries: list[bytes] = []
+        self._additions = 0
+        self._totals: dict[tuple[str, str, str], tuple[int, Decimal]] = {}
         self._shared: dict[str, bytes] = {}
         self._bytes = 0
         self._sealed: Sealed | None = None
@@ -111,29 +165,34 @@ class PackageWriter:
         return len(self._entries) >= MAX_RECEIPTS or self._bytes >= FULL_AT or files >= _FULL_AT_FILES
 
     def add(self, evidence: Evidence) -> None:
-        """Append a receipt or an addition. Raises NotArchivable; then nothing was written."""
-        place = order_of(evidence)
+        """Pack and append a receipt or an addition. Raises NotArchivable; then nothing was written."""
+        self._require_place(order_of(evidence), evidence.id)
+        self.append(pack_entry(self._heading.tenant_id, evidence))
+
+    def append(self, packed: PackedEntry) -> None:
+        """Append an entry that is packed."""
+        self._require_place(packed.place, packed.id)
+        if self._bytes + sum(one.size for one in packed.files) > MAX_BYTES:
+            raise TooLarge(f"a package has room for {MAX_BYTES} bytes of files")
+        self._last = packed.place
+        for file in packed.files:
+            self._zip.append(file)
+            self._bytes += file.size
+        self._entries.append(packed.entry)
+        self._additions += packed.is_addition
+        if packed.total is not None:
+            group, total = packed.total
+            count, before = self._totals.get(group, (0, Decimal()))
+            self._totals[group] = count + 1, before + total
+        self._shared.update(packed.shared)
+
+    def _require_place(self, place: tuple[int, int], of: object) -> None:
         if self._sealed is not None:
             raise ValueError("the package is sealed")
         if self._last is not None and place <= self._last:
-            raise ValueError(f"{evidence.id} is out of order, or there already")
+            raise ValueError(f"{of} is out of order, or there already")
         if len(self._entries) >= MAX_RECEIPTS:
             raise TooLarge(f"a package has room for {MAX_RECEIPTS} receipts")
-        files = dict(documents(evidence))
-        if isinstance(evidence, VoidingEvidence):
-            files["answer.json"] = _answer(self._heading.tenant_id, evidence)
-        elif events := () if isinstance(evidence, ReceivedReceipt) else evidence.events:
-            files["timeline.json"] = timeline(self._heading.tenant_id, evidence.id, events)
-        signer = SignerEvidence() if isinstance(evidence, Addition) else evidence.signer
-        shared = _shared(signer)
-        _refuse(evidence, {**files, **shared})
-        entry = _entry(evidence, files, signer)
-        self._last = place
-        where = folder(kind_of(evidence), evidence.e_ncf, evidence.id)
-        for name, content in files.items():
-            self._add(f"{where}/{name}", content)
-        self._entries.append(entry)
-        self._shared.update(shared)
 
     def seal(self) -> Sealed:
         """Write the shared files and the key; make and sign the manifest."""
@@ -143,7 +202,10 @@ class PackageWriter:
             self._add(name, content)
         self._add(KEY_FILE, self._key.public_der)
         heading = self._heading
-        totals = _totals(self._entries)
+        totals = [
+            {"kind": kind, "type": ecf_type, "status": status or None, "receipts": count, "total": f"{total:.2f}"}
+            for (kind, ecf_type, status), (count, total) in sorted(self._totals.items())
+        ]
         manifest = write_canonical_json(
             {
                 "format": FORMAT,
@@ -156,18 +218,20 @@ class PackageWriter:
                 "key": {"id": key_id(self._key.public_der), "algorithm": ALGORITHM},
                 "counts": {
                     "receipts": len(self._entries),
-                    "additions": sum(entry["addition"] for entry in self._entries),
+                    "additions": self._additions,
                     "files": self._zip.files,
                     "bytes": self._bytes,
                 },
                 "totals": totals,
-                "receipts": self._entries,
+                "receipts": [],
                 "shared": {
                     name: _described(content)
                     for name, content in {**self._shared, KEY_FILE: self._key.public_der}.items()
                 },
             }
         )
+        # Entries were written one by one: to write thousands at once would hold the interpreter for 50 ms.
+        manifest = manifest.replace(b'"receipts":[]', b'"receipts":[%b]' % b",".join(self._entries), 1)
         signature = self._key.sign(manifest)
         self._sealed = Sealed(
             manifest,
@@ -310,17 +374,3 @@ def _entry(evidence: Evidence, files: Mapping[str, bytes], signer: SignerEvidenc
 
 def _described(content: bytes) -> dict[str, Any]:
     return {"bytes": len(content), "sha256": sha256(content).hexdigest()}
-
-
-def _totals(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Sum the receipts with a total by kind, type and status."""
-    sums: dict[tuple[str, str, str], tuple[int, Decimal]] = {}
-    for entry in entries:
-        if entry.get("total") is not None:
-            group = entry["kind"], entry["type"], entry["status"] or ""
-            count, total = sums.get(group, (0, Decimal()))
-            sums[group] = count + 1, total + Decimal(entry["total"])
-    return [
-        {"kind": kind, "type": ecf_type, "status": status or None, "receipts": count, "total": f"{total:.2f}"}
-        for (kind, ecf_type, status), (count, total) in sorted(sums.items())
-    ]

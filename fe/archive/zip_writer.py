@@ -5,6 +5,7 @@ The standard library's writer puts its platform, and data descriptors where the 
 
 import struct
 import zlib
+from dataclasses import dataclass
 from typing import Protocol
 
 #: 1980-01-01 00:00:00, the first moment that ZIP knows.
@@ -31,6 +32,25 @@ class TooLarge(ValueError):
     """More files or bytes than a package may have."""
 
 
+@dataclass(frozen=True, slots=True)
+class PackedFile:
+    """A file as a package has it. `name` is ASCII, `size` and `crc` are those of the content."""
+
+    name: str
+    method: int
+    crc: int
+    size: int
+    packed: bytes
+
+
+def pack_file(name: str, content: bytes) -> PackedFile:
+    """Deflate a file where that makes it smaller."""
+    packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+    packed = packer.compress(content) + packer.flush()
+    method = _DEFLATED if len(packed) < len(content) else _STORED
+    return PackedFile(name, method, zlib.crc32(content), len(content), content if method == _STORED else packed)
+
+
 class ZipWriter:
     """Writes files, then the directory. Holds one file and the directory in memory."""
 
@@ -46,14 +66,13 @@ class ZipWriter:
         return self._offset + len(self._directory) + _END.size
 
     def add(self, name: str, content: bytes) -> None:
-        """Append a file, deflated where that makes it smaller. `name` is ASCII."""
-        packer = zlib.compressobj(6, zlib.DEFLATED, -15)
-        packed = packer.compress(content) + packer.flush()
-        method = _DEFLATED if len(packed) < len(content) else _STORED
-        if method == _STORED:
-            packed = content
-        raw = name.encode("ascii")
-        rest = _VERSION, 0, method, _TIME, _DATE, zlib.crc32(content), len(packed), len(content), len(raw), 0
+        """Append a file. `name` is ASCII."""
+        self.append(pack_file(name, content))
+
+    def append(self, file: PackedFile) -> None:
+        """Append a file that is packed."""
+        raw, packed = file.name.encode("ascii"), file.packed
+        rest = _VERSION, 0, file.method, _TIME, _DATE, file.crc, len(packed), file.size, len(raw), 0
         entry = _CENTRAL.pack(0x02014B50, _VERSION, *rest, 0, 0, 0, 0, self._offset) + raw
         local = _LOCAL.pack(0x04034B50, *rest) + raw
         if self.files == MAX_FILES or self.size + len(local) + len(packed) + len(entry) > MAX_SIZE:

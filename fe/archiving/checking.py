@@ -13,7 +13,7 @@ from fe.clock import Clock
 from fe.ecf.ids import first_id, moment_of
 from fe.objects.storage import ObjectStore
 from fe.store.postgres.db import Database
-from fe.store.records import archive, archive_checks
+from fe.store.records import archive, archive_checks, archive_planning
 from fe.store.records.archive import Package, PackageChain
 from fe.store.records.archive_checks import CheckedPage, CheckedPeriod, MissingEvidence
 
@@ -26,7 +26,7 @@ _LATE = timedelta(days=1)
 #: Where a chain has time stamps, a stored package gets its own within this time.
 _LATE_STAMP = timedelta(days=2)
 #: Receipts, and packages, that are looked at together.
-_PAGE, _PACKAGES_TOGETHER = 5000, 500
+_PAGE, _PACKAGES_TOGETHER = 1000, 100
 #: Seconds between two lines of the log about a check.
 _LOG_SECONDS = 30.0
 #: Faults that are recorded of one chain.
@@ -70,7 +70,7 @@ async def find_missing(
     looks: tuple[tuple[Callable[..., Awaitable[CheckedPage]], Any], ...] = (
         (archive_checks.missing_verdicts, period.since),
         (archive_checks.missing_received, first_id(period.since)),
-        (archive_checks.missing_given_up, archive.NO_ID),
+        (archive_checks.missing_given_up, archive_planning.NO_ID),
     )
     log_at = trio.current_time() + _LOG_SECONDS
     for look, start in looks:

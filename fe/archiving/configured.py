@@ -14,6 +14,7 @@ from fe.egress.configured import egress_from_settings
 from fe.egress.target import CONFIGURED
 from fe.objects.configured import archive_store
 from fe.objects.storage import ObjectStore
+from fe.offload.pool import Apart
 from fe.store.postgres.db import Database
 
 
@@ -34,7 +35,9 @@ def stamper_from_settings(settings: Settings, db: Database, store: ObjectStore) 
     return Stamper(db, store, egress_from_settings(settings, CONFIGURED), settings.archive_time_stamps)
 
 
-def archive_from_settings(settings: Settings, db: Database, clock: Clock) -> tuple[Archive, ObjectStore] | None:
+def archive_from_settings(
+    settings: Settings, db: Database, clock: Clock, apart: Apart
+) -> tuple[Archive, ObjectStore] | None:
     """Build the archive; None where FE_ARCHIVE is not set. Raises ConfigError."""
     store = archive_store(settings)
     if store is None:
@@ -49,4 +52,4 @@ def archive_from_settings(settings: Settings, db: Database, clock: Clock) -> tup
         for one in read_certificates(name, path)
     ]
     key = read_archive_key(settings)
-    return Archive(db, store, key, clock, Chains(certifiers), most=settings.archive_receipts), store
+    return Archive(db, store, key, clock, Chains(certifiers), most=settings.archive_receipts, apart=apart), store

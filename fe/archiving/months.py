@@ -27,7 +27,7 @@ from fe.store.records.archive_places import ArchivePlace, IdSpan, MonthState, St
 SETTLED = timedelta(days=35)
 _TOGETHER = 200
 #: Receipts that one statement looks at, where it reads no documents.
-_PAGE = 5000
+_PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)

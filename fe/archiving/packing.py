@@ -3,6 +3,7 @@
 import hashlib
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import partial
@@ -14,21 +15,26 @@ import trio
 
 from fe.archive.evidence import Addition, Evidence
 from fe.archive.keys import ArchiveKey
-from fe.archive.package import NotArchivable, PackageHeading, PackageWriter, Sealed, package_name
+from fe.archive.package import PackageHeading, PackageWriter, PackedEntry, Sealed, pack_entries, package_name
 from fe.archiving.certificates import Chains
 from fe.clock import Clock
 from fe.ecf.dates import ZONE
 from fe.objects.storage import ObjectStore, StorageError, StorageFault
+from fe.offload.pool import Apart, ApartFailed
 from fe.process import failpoints
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import archive
-from fe.store.records.archive import Package, PackageChain, Planned
+from fe.store.records.archive import Package, PackageChain
 from fe.store.records.archive_evidence import Position, read_page
+from fe.store.records.archive_planning import Planned, plan
 
 _log = structlog.get_logger(__name__)
 
-#: Receipts that are read from the database and written to the package at once.
-_TOGETHER = 200
+#: Receipts that are read from the database and written to the package at once: few, so that each step of the loop is
+#: short.
+_TOGETHER = 25
+#: Key of the work in the pool of processes: the tenants' packages follow one another.
+_APART = "archive"
 #: Bytes of documents of one package; a larger receipt has a package of its own.
 MOST_BYTES = 64 * 1024 * 1024
 #: A day is planned this long after its end, when its last transactions have ended.
@@ -60,21 +66,34 @@ class Archive:
     """Writes the packages of all chains, one at a time."""
 
     def __init__(
-        self, db: Database, store: ObjectStore, key: ArchiveKey, clock: Clock, chains: Chains, *, most: int
+        self,
+        db: Database,
+        store: ObjectStore,
+        key: ArchiveKey,
+        clock: Clock,
+        chains: Chains,
+        *,
+        most: int,
+        apart: Apart | None = None,
     ) -> None:
-        """`most`: receipts in one package."""
+        """`most`: receipts in one package.
+
+        With `apart` it packs them in its processes and pauses after each step as long as the step took, so that POSTs
+        beside it are as fast as without it. Without, it packs in a thread, at full speed.
+        """
         self._db = db
         self._store = store
         self._key = key
         self._clock = clock
         self._chains = chains
         self._most = most
+        self._apart = apart
         self._threads = trio.CapacityLimiter(1)
 
     async def advance(self, chain: PackageChain, day: ArchiveDay) -> Package | None:
         """Plan, make and store the next package of a chain; None when nothing is left. Raises StorageError."""
-        plan = partial(archive.plan, until=day.until, day=day.day, most=self._most, most_bytes=MOST_BYTES)
-        while (planned := await self._db.transact(plan, chain, at=self._clock())) is Planned.PASSED:
+        planning = partial(plan, until=day.until, day=day.day, most=self._most, most_bytes=MOST_BYTES)
+        while (planned := await self._db.transact(planning, chain, at=self._clock())) is Planned.PASSED:
             pass
         if planned is Planned.NOTHING:
             return None
@@ -110,13 +129,25 @@ class Archive:
             writer = PackageWriter(sink, heading, self._key)
             position: Position | None = Position()
             while position is not None:
+                began = trio.current_time()
                 evidence, position = await self._db.transact(read_page, package, position, _TOGETHER)
                 if evidence:
-                    add = partial(_add, writer, self._chains, evidence)
+                    packed = await self._pack(package, evidence)
+                    add = partial(_add, writer, evidence, packed)
                     refused += await trio.to_thread.run_sync(add, limiter=self._threads)
+                if self._apart is not None:
+                    await trio.sleep(trio.current_time() - began)
             sealed = await trio.to_thread.run_sync(partial(_close, writer, manifest), limiter=self._threads)
         size, digest = await trio.to_thread.run_sync(_digest_of, draft, limiter=self._threads)
         return _Made(sealed, size, digest), refused
+
+    async def _pack(self, package: Package, evidence: Sequence[Evidence]) -> Sequence[PackedEntry | str]:
+        whole = partial(_with_chains, self._chains, evidence)
+        pack = partial(pack_entries, package.tenant_id, await trio.to_thread.run_sync(whole, limiter=self._threads))
+        if self._apart is not None:
+            with suppress(ApartFailed):  # it was logged; no receipt may wait for that
+                return await self._apart.run(_APART, pack)
+        return await trio.to_thread.run_sync(pack, limiter=self._threads)
 
     async def _record(
         self, conn: Conn, package: Package, made: _Made, refused: Sequence[tuple[Evidence, str]], location: str
@@ -154,14 +185,20 @@ def stamp_location(location: str) -> str:
     return f"{location.removesuffix('.zip')}.tst"
 
 
-def _add(writer: PackageWriter, chains: Chains, evidence: Sequence[Evidence]) -> list[tuple[Evidence, str]]:
-    """Write evidence; return what the format has no place for, with the reason."""
+def _with_chains(chains: Chains, evidence: Sequence[Evidence]) -> list[Evidence]:
+    return [chains.add_to(one) for one in evidence]
+
+
+def _add(
+    writer: PackageWriter, evidence: Sequence[Evidence], packed: Sequence[PackedEntry | str]
+) -> list[tuple[Evidence, str]]:
+    """Write entries; return what the format has no place for, with the reason."""
     refused = []
-    for one in evidence:
-        try:
-            writer.add(chains.add_to(one))
-        except NotArchivable as reason:
-            refused.append((one, str(reason)))
+    for one, entry in zip(evidence, packed, strict=True):
+        if isinstance(entry, str):
+            refused.append((one, entry))
+        else:
+            writer.append(entry)
     return refused
 
 

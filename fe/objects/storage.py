@@ -128,7 +128,9 @@ def _place(source: Path, target: Path, *, replaces: bool) -> bool:
         with source.open("rb") as read, draft.open("xb") as written:
             while chunk := read.read(CHUNK):
                 written.write(chunk)
-            written.flush()
+                written.flush()
+                # Each piece by itself: the database's commits on the same disk would wait for all of them together.
+                os.fdatasync(written.fileno())
             os.fsync(written.fileno())
         if replaces:
             draft.replace(target)

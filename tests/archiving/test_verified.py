@@ -11,7 +11,9 @@ from fe.archive.verifier.main import main as verify_archive
 from fe.archiving.certificates import Chains
 from fe.archiving.packing import Archive, ArchiveDay
 from fe.ecf.catalogue import Environment
+from fe.monitoring.metrics import Metrics
 from fe.objects.storage import FolderStore
+from fe.offload.pool import Apart
 from fe.store.records.archive import PackageChain
 from tests.system.stack import running_stack
 from tests.system.test_road import consumer_invoice, invoice
@@ -27,9 +29,12 @@ async def test_package_of_receipts_from_the_authority_holds_for_the_verifier(
         for receipt in (invoice(1), invoice(2), consumer_invoice(1)):
             taken = await stack.submit(receipt)
             assert (await stack.until_final(taken["taxLogId"]))["status"] == "Aceptado"
-        work = Archive(stack.db, FolderStore(folder), key, lambda: tomorrow, Chains(()), most=100)
+        packers = Apart(1, Metrics(), share=1.0)
+        work = Archive(stack.db, FolderStore(folder), key, lambda: tomorrow, Chains(()), most=100, apart=packers)
         chain = PackageChain(stack.tenant.tenant_id, Environment.TESTECF)
-        package = await work.advance(chain, ArchiveDay.at(tomorrow))
+        async with packers.running():
+            package = await work.advance(chain, ArchiveDay.at(tomorrow))
+            assert packers.alive == 1
 
     capsys.readouterr()
     assert package is not None

@@ -15,10 +15,11 @@ from fe.identifiers import TenantId
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import OPERATOR, WORKER
-from fe.store.records import archive, archive_checks, archive_places
-from fe.store.records.archive import PackageChain, Planned
+from fe.store.records import archive_checks, archive_places, archive_planning
+from fe.store.records.archive import PackageChain
 from fe.store.records.archive_checks import MissingEvidence
 from fe.store.records.archive_places import IdSpan
+from fe.store.records.archive_planning import Planned
 from tests import citus
 from tests.store.grown import count_reads, make_grown
 
@@ -123,7 +124,10 @@ async def test_check_of_a_whole_history_reads_a_page_in_each_transaction(grown: 
         assert abs(found.unplanned_since - min(map(moment_of, lost))) < timedelta(seconds=1)
 
 
-async def test_planning_passes_an_archived_history_page_by_page(grown: str, reads: list[int]) -> None:
+async def test_planning_passes_an_archived_history_page_by_page(
+    grown: str, reads: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_planning, "_LOOK", PAGE)
     until = NOW - timedelta(days=1)
     async with open_database(grown, role=WORKER) as db:
         await db.run(archive_checks.plan_again, CHAIN, datetime(2000, 1, 1, tzinfo=UTC))
@@ -131,7 +135,7 @@ async def test_planning_passes_an_archived_history_page_by_page(grown: str, read
         planned = Planned.PASSED
         while planned is Planned.PASSED:
             planned = await db.transact(
-                archive.plan, CHAIN, until=until, day=until.date(), at=NOW, most=PAGE, most_bytes=1 << 20
+                archive_planning.plan, CHAIN, until=until, day=until.date(), at=NOW, most=1, most_bytes=1 << 20
             )
     assert planned is Planned.NOTHING
     assert len(reads) > 2 * HISTORY / PAGE

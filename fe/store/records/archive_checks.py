@@ -11,7 +11,8 @@ from fe.ecf.ids import id_after, moment_of
 from fe.identifiers import TenantId
 from fe.store.postgres.arrays import texts, uuids
 from fe.store.postgres.db import Conn
-from fe.store.records.archive import ENDS_OF_VOIDING, ISSUED, RECEIVED, VOIDED, VOIDINGS, PackageChain, given_up
+from fe.store.records.archive import ISSUED, RECEIVED, VOIDED, PackageChain
+from fe.store.records.archive_planning import ENDS_OF_VOIDING, VOIDINGS, given_up
 
 _CHECK_DUE = """
     SELECT c.tenant_id, c.environment

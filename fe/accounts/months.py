@@ -118,15 +118,17 @@ def sign_of(ecf_type: str) -> int:
 async def report(
     conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, *, with_open: bool = True
 ) -> MonthReport:
-    """Read a month: seven statements at most and four for each type, over sums, a queue, and the month's numbers.
+    """Read a month: eight statements at most and three for each type, over sums, a queue, and the month's numbers.
 
     Without `with_open`, for a role that may not see whose rows wait, open receipts count among `other_months`.
     """
+    # First: receipts that end after it are in no sum yet, or in those of days.
+    left_out = await month_sums.left_out(conn, tenant_id, environment, month, with_open=with_open)
     received, is_complete = await month_sums.received(conn, tenant_id, environment, month), True
     if any(one.without_amounts for one in received):
         is_complete = await _compute_amounts(conn, tenant_id, environment, month)
         received = await month_sums.received(conn, tenant_id, environment, month)
-    issued = await month_sums.issued(conn, tenant_id, environment, month)
+    issued = await month_sums.issued(conn, tenant_id, environment, month, lately=left_out.lately)
     waiting = await month_sums.still_open(conn, tenant_id, environment, month) if with_open else []
     prefixes = {one.first_number[:3] for one in issued} | {one.prefix for one in waiting if one.prefix is not None}
     failed = {}
@@ -145,7 +147,6 @@ async def report(
     tills: Sequence[SequenceSum] = []
     if several and not too_many:
         tills = await month_sums.by_sequence(conn, tenant_id, environment, month, several)
-    left_out = await month_sums.left_out(conn, tenant_id, environment, month, with_open=with_open)
     return MonthReport(month, environment, issued, received, waiting, numbers, tills, is_complete, left_out, too_many)
 
 
@@ -168,12 +169,12 @@ async def _account(
     still_open = [one for one in waiting if one.prefix == prefix]
     known: list[IssuedSum | OpenSum] = [*of_type, *still_open]
     first, last = min(one.first_number for one in known), max(one.last_number for one in known)
-    held = await month_sums.numbers_held(conn, tenant_id, environment, [(first, last)])
     stretches = drawn_between(first, last, [one for one in ranges if one.prefix == prefix])
+    held, gaps = await month_sums.walk_numbers(conn, tenant_id, environment, stretches)
     stretch = sum(int(end[3:]) - int(begin[3:]) + 1 for begin, end in stretches)
     if len(stretches) > 1:
-        stretch += held - await month_sums.numbers_held(conn, tenant_id, environment, stretches)
-    gaps = [] if held == stretch else await month_sums.number_gaps(conn, tenant_id, environment, stretches)
+        of_all = await month_sums.numbers_held(conn, tenant_id, environment, [(first, last)])
+        held, stretch = of_all, stretch + of_all - held
     # A number that was drawn for a receipt that is not signed yet is held by none.
     unsigned = {int(e_ncf[3:]) for one in still_open for e_ncf in one.unsigned_numbers}
     gaps = _split(gaps, sorted(unsigned))

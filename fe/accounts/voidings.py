@@ -73,7 +73,7 @@ _TOO_MANY = Text(
 
 
 #: Held numbers that one look goes through, of all sequences together and of each at least.
-_LOOK, _FEWEST_LOOKED_AT = 30_000, 1_000
+_LOOK, _FEWEST_LOOKED_AT = 15_000, 1_000
 
 
 class VoidingRefused(LocalizedError):

@@ -59,9 +59,9 @@ async def show(visit: Visit) -> Reply:
         tenant = await tenants.by_id(conn, tenant_id)
         if tenant is None:
             return None
-        issued = await month_sums.issued(conn, tenant_id, _ENVIRONMENT, month)
-        received = await month_sums.received(conn, tenant_id, _ENVIRONMENT, month)
         left_out = await month_sums.left_out(conn, tenant_id, _ENVIRONMENT, month, with_open=False)
+        issued = await month_sums.issued(conn, tenant_id, _ENVIRONMENT, month, lately=left_out.lately)
+        received = await month_sums.received(conn, tenant_id, _ENVIRONMENT, month)
         sums = MonthReport(month, _ENVIRONMENT, issued, received, (), (), (), True, left_out)
         accepted = sum(one.receipts for one in issued if one.status.startswith("Aceptado"))
         rejected = sum(one.receipts for one in issued if one.status == "Rechazado")

@@ -5,10 +5,9 @@ last seconds, which are not added yet, are read beside them in the same statemen
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -64,16 +63,13 @@ _OF_ONE = ", ".join(
     )
 )
 _DAYS = ", ".join(f"d.{name}" for name in _AMOUNTS)
-_ISSUED = f"""
-    SELECT x.ecf_type, x.status, sum(x.receipts)::bigint AS receipts, {_SUMS},
-           sum(x.without_amounts)::bigint AS without_amounts, min(x.first_number) AS first_number,
-           max(x.last_number) AS last_number
-      FROM (
+_OF_DAYS = f"""
         SELECT d.ecf_type, d.status, d.receipts, d.total, d.itbis, {_DAYS}, d.without_amounts, d.first_number,
                d.last_number
           FROM receipt_days AS d
          WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s
-           AND d.issued_on BETWEEN %(first)s AND %(last)s
+           AND d.issued_on BETWEEN %(first)s AND %(last)s"""
+_OF_THE_LAST_SECONDS = f"""
          UNION ALL
         SELECT s.ecf_type, s.status, 1, s.total, s.itbis, {_OF_ONE}, (s.amounts IS NULL)::int, s.e_ncf, s.e_ncf
           FROM (SELECT u.submission_id FROM usage_ends AS u
@@ -85,17 +81,31 @@ _ISSUED = f"""
              WHERE z.tenant_id = %(tenant)s AND z.submission_id = e.submission_id
             OFFSET 0) AS s
          WHERE s.environment = %(environment)s AND s.issued_on BETWEEN %(first)s AND %(last)s
-           AND s.root IN ('ECF', 'RFCE') AND s.total IS NOT NULL AND s.ecf_type IS NOT NULL AND s.e_ncf IS NOT NULL
+           AND s.root IN ('ECF', 'RFCE') AND s.total IS NOT NULL AND s.ecf_type IS NOT NULL AND s.e_ncf IS NOT NULL"""
+_ISSUED = f"""
+    SELECT x.ecf_type, x.status, sum(x.receipts)::bigint AS receipts, {_SUMS},
+           sum(x.without_amounts)::bigint AS without_amounts, min(x.first_number) AS first_number,
+           max(x.last_number) AS last_number
+      FROM ({{source}}
       ) AS x
      GROUP BY x.ecf_type, x.status
      ORDER BY x.ecf_type, x.status
 """
+_ISSUED_ADDED = _ISSUED.format(source=_OF_DAYS)
+_ISSUED_SO_FAR = _ISSUED.format(source=_OF_DAYS + _OF_THE_LAST_SECONDS)
 
 
-async def issued(conn: Conn, tenant_id: TenantId, environment: Environment, month: Period) -> Sequence[IssuedSum]:
-    """Sum the receipts of a month or a day that ended, by type and state."""
+async def issued(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: Period, *, lately: bool = True
+) -> Sequence[IssuedSum]:
+    """Sum the receipts of a month or a day that ended, by type and state.
+
+    `lately`: false where `left_out` has told that none ended in the last seconds. Planning for every month's partition
+    costs more than reading the sums.
+    """
     cursor = conn.cursor(row_factory=record_row(IssuedSum))
-    await cursor.execute(_ISSUED.encode(), _values(tenant_id, environment, month))
+    statement = _ISSUED_SO_FAR if lately else _ISSUED_ADDED
+    await cursor.execute(statement.encode(), _values(tenant_id, environment, month))
     return await cursor.fetchall()
 
 
@@ -133,30 +143,29 @@ class OpenSum:
 
 # A receipt is not issued after the day on which it was submitted. Those submitted within the period are read off the
 # queue; later ones with an earlier day of issue off the index of days: they are few, however long the queue is.
-_OPEN = f"""
-    SELECT left(s.e_ncf, 3) AS prefix, count(*) AS receipts, coalesce(min(s.e_ncf), '') AS first_number,
-           coalesce(max(s.e_ncf), '') AS last_number, count(*) FILTER (WHERE s.signed_at IS NULL) AS unsigned,
-           coalesce(array_agg(s.e_ncf) FILTER (WHERE s.signed_at IS NULL), '{{}}') AS unsigned_numbers
-      FROM (
-        SELECT z.e_ncf, z.signed_at
-          FROM ((SELECT o.subject FROM outbox AS o
+_WAITING = f"""
+    SELECT ARRAY(SELECT o.subject FROM outbox AS o
                   WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s
                     AND o.subject >= %(oldest)s AND o.subject < %(until)s
                   LIMIT {MOST_BESIDE})
-                 UNION ALL
-                (SELECT d.subject FROM dead_letters AS d
-                  WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s
-                    AND d.subject >= %(oldest)s AND d.subject < %(until)s
-                  LIMIT {MOST_BESIDE})) AS w
-         CROSS JOIN LATERAL (
-            SELECT y.* FROM submissions AS y
-             WHERE y.tenant_id = %(tenant)s AND y.submission_id = w.subject
-               AND y.submission_id >= %(oldest)s AND y.submission_id < %(until)s
-            OFFSET 0) AS z
-         WHERE z.environment = %(environment)s AND z.root IN ('ECF', 'RFCE')
-           AND (z.issued_on BETWEEN %(first)s AND %(last)s
-                OR z.issued_on IS NULL AND z.submission_id >= %(since)s)
-         UNION ALL
+           || ARRAY(SELECT d.subject FROM dead_letters AS d
+                     WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s
+                       AND d.subject >= %(oldest)s AND d.subject < %(until)s
+                     LIMIT {MOST_BESIDE}) AS ids,
+           EXISTS (SELECT 1 FROM outbox AS o WHERE o.tenant_id = %(tenant)s AND o.subject >= %(until)s)
+           OR EXISTS (SELECT 1 FROM dead_letters AS d
+                       WHERE d.tenant_id = %(tenant)s AND d.subject >= %(until)s) AS has_later
+"""
+# As an array of ids: the index is read once for neighbours, and not from its root for each receipt.
+_OF_THE_PERIOD = """
+        SELECT y.e_ncf, y.signed_at
+          FROM submissions AS y
+         WHERE y.tenant_id = %(tenant)s AND y.submission_id = ANY (%(ids)s)
+           AND y.submission_id BETWEEN %(lowest)s AND %(highest)s
+           AND y.environment = %(environment)s AND y.root IN ('ECF', 'RFCE')
+           AND (y.issued_on BETWEEN %(first)s AND %(last)s
+                OR y.issued_on IS NULL AND y.submission_id >= %(since)s)"""
+_SUBMITTED_LATER = """
         SELECT y.e_ncf, y.signed_at
           FROM submissions AS y
          WHERE y.tenant_id = %(tenant)s AND y.submission_id >= %(until)s AND y.environment = %(environment)s
@@ -164,35 +173,59 @@ _OPEN = f"""
            AND (EXISTS (SELECT 1 FROM outbox AS o
                          WHERE o.tenant_id = %(tenant)s AND o.subject = y.submission_id)
                 OR EXISTS (SELECT 1 FROM dead_letters AS d
-                            WHERE d.tenant_id = %(tenant)s AND d.subject = y.submission_id))
+                            WHERE d.tenant_id = %(tenant)s AND d.subject = y.submission_id))"""
+_OPEN = """
+    SELECT left(s.e_ncf, 3) AS prefix, count(*) AS receipts, coalesce(min(s.e_ncf), '') AS first_number,
+           coalesce(max(s.e_ncf), '') AS last_number, count(*) FILTER (WHERE s.signed_at IS NULL) AS unsigned,
+           coalesce(array_agg(s.e_ncf) FILTER (WHERE s.signed_at IS NULL), '{{}}') AS unsigned_numbers
+      FROM ({source}
       ) AS s
      GROUP BY left(s.e_ncf, 3)
 """
+#: By whether receipts of the period wait, and whether later ones do.
+_OPEN_OF = {
+    (True, False): _OPEN.format(source=_OF_THE_PERIOD),
+    (False, True): _OPEN.format(source=_SUBMITTED_LATER),
+    (True, True): _OPEN.format(source=f"{_OF_THE_PERIOD}\n         UNION ALL{_SUBMITTED_LATER}"),
+}
 
 
 async def still_open(conn: Conn, tenant_id: TenantId, environment: Environment, month: Period) -> Sequence[OpenSum]:
-    """Sum the receipts of a month or a day without a verdict, by type."""
+    """Sum the receipts of a month or a day without a verdict, by type: two statements, or one where none waits."""
+    values = _values(tenant_id, environment, month)
+    row = await (await conn.execute(_WAITING.encode(), values, binary=True)).fetchone()
+    assert row is not None
+    ids, has_later = row
+    if not ids and not has_later:
+        return []
+    if ids:
+        values |= {"ids": ids, "lowest": min(ids), "highest": max(ids)}
     cursor = conn.cursor(row_factory=class_row(OpenSum))
-    await cursor.execute(_OPEN.encode(), _values(tenant_id, environment, month))
+    await cursor.execute(_OPEN_OF[bool(ids), has_later].encode(), values)
     return await cursor.fetchall()
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Whether MOST_BESIDE left receipts out: of those that `ended` in the last seconds, or of those `waiting`."""
+    """Whether MOST_BESIDE left receipts out: of those that `ended` in the last seconds, or of those `waiting`.
+
+    `lately`: whether any ended in the last seconds.
+    """
 
     ended: bool
     waiting: bool
+    lately: bool = field(compare=False)
 
 
+_LATELY = "EXISTS (SELECT 1 FROM usage_ends AS u WHERE u.tenant_id = %(tenant)s)"
 _MORE_ENDED = "EXISTS (SELECT 1 FROM usage_ends AS u WHERE u.tenant_id = %(tenant)s OFFSET %(most)s)"
 _MORE_IN = """EXISTS (SELECT 1 FROM {queue} AS q
                     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s
                       AND q.subject >= %(oldest)s AND q.subject < %(until)s
                    OFFSET %(most)s)"""
 _MORE_WAITING = " OR ".join(_MORE_IN.format(queue=queue) for queue in ("outbox", "dead_letters"))
-_LEFT_OUT = f"SELECT {_MORE_ENDED}, {_MORE_WAITING}"
-_LEFT_OUT_OF_ENDED = f"SELECT {_MORE_ENDED}, false"
+_LEFT_OUT = f"SELECT {_MORE_ENDED}, {_MORE_WAITING}, {_LATELY}"
+_LEFT_OUT_OF_ENDED = f"SELECT {_MORE_ENDED}, false, {_LATELY}"
 
 
 async def left_out(
@@ -214,7 +247,7 @@ _FAILED = """
         ON h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf = s.e_ncf
        AND h.submission_id = s.submission_id
      WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.status = 'error'
-       AND s.issued_on BETWEEN %(first)s AND %(last)s
+       AND s.submission_id >= %(oldest)s AND s.issued_on BETWEEN %(first)s AND %(last)s
      GROUP BY left(s.e_ncf, 3)
 """
 
@@ -315,22 +348,31 @@ _END_OF_BLOCK = f"""(SELECT h.e_ncf
                  ORDER BY h.e_ncf
                 OFFSET {_BLOCK - 1}
                  LIMIT 1)"""
-# `up_to` is null in the last block of a stretch, which may end with a gap. Gaps of a block are found before each number
-# of it, in the order of the index, and after its last one.
-_GAPS = f"""
+# `up_to` is null in the last block of a stretch, which may end with a gap; the others have as many numbers each. Gaps
+# of a block are found before each number of it, in the order of the index, and after its last one.
+_WALK = f"""
     WITH RECURSIVE steps AS (
         SELECT x.below COLLATE "C" AS below, x.last COLLATE "C" AS last, {_END_OF_BLOCK} AS up_to
           FROM unnest(%(belows)s::text[], %(lasts)s::text[]) AS x (below, last)
          UNION ALL
         SELECT x.below, x.last, {_END_OF_BLOCK}
           FROM (SELECT y.up_to AS below, y.last FROM steps AS y WHERE y.up_to IS NOT NULL) AS x
+    ), walked AS MATERIALIZED (
+        SELECT x.below, x.last, x.up_to FROM steps AS x
     ), blocks AS MATERIALIZED (
         SELECT x.below, coalesce(x.up_to, x.last) AS last, x.up_to IS NULL AS is_last
-          FROM steps AS x
+          FROM walked AS x
          WHERE x.up_to IS NULL OR substr(x.up_to, 4)::bigint <> substr(x.below, 4)::bigint + {_BLOCK}
          LIMIT %(blocks)s
     )
-    SELECT z.previous + 1 AS first, z.number - 1 AS last
+    SELECT NULL AS first, (SELECT count(*) * {_BLOCK} FROM walked AS x WHERE x.up_to IS NOT NULL)
+           + (SELECT coalesce(sum((SELECT count(*)
+                                     FROM held_numbers AS h
+                                    WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
+                                      AND h.e_ncf > x.below AND h.e_ncf <= x.last)), 0)
+                FROM walked AS x WHERE x.up_to IS NULL)::bigint AS last
+     UNION ALL
+    SELECT z.previous + 1, z.number - 1
       FROM blocks AS b
      CROSS JOIN LATERAL (
         SELECT substr(h.e_ncf, 4)::bigint AS number,
@@ -368,18 +410,18 @@ async def numbers_held(
     return int((await cursor.fetchone()) or 0)
 
 
-async def number_gaps(
+async def walk_numbers(
     conn: Conn, tenant_id: TenantId, environment: Environment, stretches: Sequence[NumberStretch]
-) -> Sequence[NumberGap]:
-    """List the gaps of stretches, MOST_GAPS at most."""
+) -> tuple[int, Sequence[NumberGap]]:
+    """Count the numbers of stretches that signed receipts have, and list the gaps, MOST_GAPS at most: in one walk."""
     values = {
         **_of_stretches(tenant_id, environment, stretches),
         "belows": [f"{first[:3]}{int(first[3:]) - 1:010}" for first, _ in stretches],
         "blocks": MOST_GAPS + len(stretches),
     }
-    cursor = conn.cursor(row_factory=class_row(NumberGap))
-    await cursor.execute(_GAPS.encode(), values)
-    return sorted(await cursor.fetchall(), key=attrgetter("first"))[:MOST_GAPS]
+    cursor = await conn.execute(_WALK.encode(), values)
+    (_, held), *found = sorted(await cursor.fetchall(), key=lambda row: (row[0] is not None, row[0]))
+    return int(held), [NumberGap(first, last) for first, last in found[:MOST_GAPS]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store.queue import dead_letters, diagnosis
 from fe.store.queue.audit import LONGEST_REASON
-from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter, DeadLetterGroup
+from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter, DeadLetterGroup, DeadLetterLine
 from fe.store.records import submissions
 
 _SHOWN = 100
@@ -60,10 +60,10 @@ async def index(visit: Visit) -> Reply:
     """List dead letters, the longest dead first."""
     given = {name: visit.query.get(name, "").strip() for name in FILTERS}
     problem: Text | None = None
-    found: list[DeadLetter] = []
+    found: list[DeadLetterLine] = []
     try:
         which = await chosen(visit, given)
-        found = await visit.operators.run(dead_letters.listed, which, _SHOWN + 1)
+        found = await visit.operators.run(dead_letters.lines, which, _SHOWN + 1)
     except FormProblem as wrong:
         problem = wrong.text
     groups: list[DeadLetterGroup] = []

@@ -55,6 +55,13 @@ def api_lists(known: Known) -> Ways:
         "API: invoices, text": lambda: f"{issued}?text=cliente+{chance.randrange(5000)}&{month()}",
         "API: invoices, text, days of issue": lambda: f"{issued}?text=cliente+77&{days()}",
         "API: invoices, text of nobody": lambda: f"{issued}?text=nadie&{month()}",
+        # Filters without a period, of which an index has nothing, little, or a great part of the history.
+        "API: invoices, a buyer of nothing": lambda: f"{issued}?rnc=999{chance.randrange(10**6):06}",
+        "API: invoices, a user of nothing": lambda: f"{issued}?asUser=nadie{chance.randrange(1000)}@example.do",
+        "API: invoices, a user": lambda: f"{issued}?asUser=caja{chance.randrange(7)}@example.do",
+        "API: invoices, a type of nothing": lambda: f"{issued}?tipoEcf=E47",
+        "API: invoices, the commonest type": lambda: f"{issued}?tipoEcf=E32",
+        "API: invoices, the commonest type, after a cursor": lambda: f"{issued}?tipoEcf=E32&{cursor()}",
         "API: received": lambda: received,
         "API: received, after a cursor": lambda: f"{received}?cursor={chance.choice(known.received)}",
         "API: received, rnc": lambda: f"{received}?rnc=1{chance.randrange(400):08}",

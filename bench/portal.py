@@ -54,7 +54,7 @@ from fe.portal.pages import every_page
 from fe.portal.rendering import Renderer
 from fe.portal.replies import Reply
 from fe.portal.serve import build_portal
-from fe.process.workers import open_sockets
+from fe.process.workers import collect_rarely, open_sockets
 from fe.store.postgres.db import open_database
 from fe.store.postgres.roles import OPERATOR, PORTAL
 from fe.store.postgres.tenant_scope import _NAME_TENANT
@@ -95,6 +95,7 @@ async def _serve(port: int, dsn: str) -> None:
         portal = build_portal(settings, pools, VAULT, Wakeups(db), system_clock, Metrics())
         require_all(every_page(portal), every_way(1, Known.nothing()))
         sockets = open_sockets(f"127.0.0.1:{port}")
+        collect_rarely()
         await serve_http(create_portal(portal), sockets, settings=settings, shutdown=trio.Event())
 
 

@@ -256,6 +256,8 @@ def company_pages(company: int, known: Known) -> Ways:
         "close of a day": lambda: f"{at}/ecf/days/{day(chance.randrange(100))}",
         "months": lambda: f"{at}/ecf/months",
         "a month": lambda: f"{at}/ecf/months/{month()}",
+        # With all that is on its way, and that gave up.
+        "this month": lambda: f"{at}/ecf/months/{day(0)[:7]}",
         "purchases of a month (606)": lambda: f"{at}/ecf/months/{month()}/606",
         # Suppliers with 7 as the last digit had all their receipts rejected (bench/portal_shop.py).
         "purchases of a supplier": lambda: f"{at}/ecf/months/{month()}/606/1{chance.randrange(40) * 10:08}",

@@ -1,10 +1,12 @@
 """How many submissions there are, without counting the history anew each time."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from fe.clock import system_clock
+from fe.ecf.catalogue import EcfType
 from fe.ecf.ids import new_id
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn, Database
@@ -20,9 +22,9 @@ async def put(db: Database, key: Key, at: datetime, buyer: str = "131880657") ->
         await conn.execute("SELECT ensure_month(%s)", (at,))
         await conn.execute(
             """INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root,
-                                        buyer_rnc, submitted_at, updated_at)
-               VALUES (%s, %s, 'testecf', %s, %s, 'structured', 'ECF', %s, %s, %s)""",
-            (key.tenant_id, new_id(at), key.api_key_id, b"\0" * 32, buyer, at, at),
+                                        ecf_type, buyer_rnc, submitted_at, updated_at)
+               VALUES (%s, %s, 'testecf', %s, %s, 'structured', 'ECF', %s, %s, %s, %s)""",
+            (key.tenant_id, new_id(at), key.api_key_id, b"\0" * 32, "31" if at.microsecond else "32", buyer, at, at),
         )
 
     await db.run(work)
@@ -52,6 +54,12 @@ async def test_every_period_counts_the_same_with_and_without_memory(db: Database
                 chosen = HistoryFilter(since=since, until=until)
                 expected = await db.run(history.count, key.tenant_id, chosen)
                 assert await db.run(totals.count, key.tenant_id, chosen, NOW) == expected, (since, until)
+                if None in (since, until):
+                    for code in (EcfType.CONSUMER, EcfType.CREDIT_FISCAL):
+                        of_type = replace(chosen, ecf_type=code)
+                        expected = await db.run(history.count, key.tenant_id, of_type)
+                        assert await db.run(totals.count, key.tenant_id, of_type, NOW) == expected, of_type
+    assert await db.run(totals.count, key.tenant_id, HistoryFilter(ecf_type=EcfType.CREDIT_FISCAL), NOW) > 0
     assert await db.run(totals.count, key.tenant_id, HistoryFilter(buyer_rnc="131880657"), NOW) == len(moments)
     assert await db.run(totals.count, TenantId(key.tenant_id + 1), HistoryFilter(), NOW) == 0
 

@@ -209,16 +209,18 @@ async def count(conn: Conn, tenant_id: TenantId, chosen: HistoryFilter) -> int:
 class Totals:
     """Counts of whole months that are over, remembered: they never change, so a long history is counted once.
 
-    One per process. A count is of a tenant, over all environments, as the list is. A month is over when the server's
-    clock says so, too: one of ours that was ahead for a moment would have this month remembered as it was then.
+    One per process. A count is of a tenant, of one type or of all, over all environments, as the list is. A month is
+    over when the server's clock says so, too: one of ours that was ahead for a moment would have this month remembered
+    as it was then.
     """
 
     def __init__(self) -> None:
-        self._months: ExpiringCache[tuple[TenantId, datetime], int] = ExpiringCache(_REMEMBERED_MONTHS)
+        self._months: ExpiringCache[tuple[TenantId, EcfType | None, datetime], int] = ExpiringCache(_REMEMBERED_MONTHS)
 
     async def count(self, conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, now: datetime) -> int:
-        """Count as `count` does; of a period alone, only the months at its ends are counted anew."""
-        if chosen != HistoryFilter(since=chosen.since, until=chosen.until):
+        """Count as `count` does; of a period and a type alone, only the months at its ends are counted anew."""
+        code = chosen.ecf_type
+        if chosen != HistoryFilter(since=chosen.since, until=chosen.until, ecf_type=code):
             return await count(conn, tenant_id, chosen)
         if (first := await _oldest_month(conn, tenant_id)) is None:
             return 0
@@ -228,14 +230,14 @@ class Totals:
         if not months:
             return await count(conn, tenant_id, chosen)
         # Others may have months evicted while the missing ones are counted: what was found here is added up here.
-        known = {month: total for month in months if (total := self._months.get((tenant_id, month))) is not None}
+        known = {month: total for month in months if (total := self._months.get((tenant_id, code, month))) is not None}
         missing = [month for month in months if month not in known]
-        for month, found in zip(missing, await _count_months(conn, tenant_id, missing), strict=True):
+        for month, found in zip(missing, await _count_months(conn, tenant_id, missing, code), strict=True):
             known[month] = found
-            self._months.put((tenant_id, month), found)
+            self._months.put((tenant_id, code, month), found)
         whole = sum(known.values())
-        before = HistoryFilter(since=chosen.since, until=months[0] - _INSTANT)
-        after = HistoryFilter(since=month_after(months[-1]), until=chosen.until)
+        before = HistoryFilter(since=chosen.since, until=months[0] - _INSTANT, ecf_type=code)
+        after = HistoryFilter(since=month_after(months[-1]), until=chosen.until, ecf_type=code)
         return await count(conn, tenant_id, before) + whole + await count(conn, tenant_id, after)
 
 
@@ -276,12 +278,26 @@ _COUNT_MONTHS = """
 """
 
 
-async def _count_months(conn: Conn, tenant_id: TenantId, months: Sequence[datetime]) -> list[int]:
+_COUNT_MONTHS_OF_A_TYPE = """
+    SELECT (SELECT count(*)
+              FROM submissions AS s
+             WHERE s.tenant_id = %(tenant)s AND s.environment = ANY (%(environments)s::text[])
+               AND s.ecf_type = %(type)s AND s.submission_id >= month.first AND s.submission_id < month.following)
+      FROM unnest(%(firsts)s::uuid[], %(followings)s::uuid[]) WITH ORDINALITY AS month (first, following, n)
+     ORDER BY month.n
+"""
+
+
+async def _count_months(conn: Conn, tenant_id: TenantId, months: Sequence[datetime], code: EcfType | None) -> list[int]:
     if not months:
         return []
     floors = [first_id(month) for month in (*months, *map(month_after, months))]
     values = {"tenant": tenant_id, "firsts": floors[: len(months)], "followings": floors[len(months) :]}
-    cursor = await conn.execute(_COUNT_MONTHS, values)
+    if code is None:
+        cursor = await conn.execute(_COUNT_MONTHS, values)
+    else:
+        values |= {"type": code, "environments": list(Environment)}
+        cursor = await conn.execute(_COUNT_MONTHS_OF_A_TYPE, values)
     return [int(row[0]) for row in await cursor.fetchall()]
 
 

@@ -405,6 +405,15 @@ CREATE TABLE operator_actions (
 );
 CREATE INDEX operator_actions_by_time ON operator_actions (at);
 
+CREATE TABLE operator_keys (
+    operator_key_id text NOT NULL, person_id uuid NOT NULL, name text NOT NULL, secret_hash bytea NOT NULL,
+    pepper_id text NOT NULL, created_at timestamptz NOT NULL, expires_at timestamptz NOT NULL, revoked_at timestamptz,
+    last_used_at timestamptz,
+    PRIMARY KEY (operator_key_id),
+    FOREIGN KEY (person_id) REFERENCES people(person_id)
+);
+CREATE INDEX operator_keys_by_person ON operator_keys (person_id);
+
 CREATE TABLE outbox (
     tenant_id bigint NOT NULL, subject uuid NOT NULL, stage stage NOT NULL, environment environment NOT NULL,
     host host NOT NULL, run_at timestamptz NOT NULL, attempt int NOT NULL, epoch bigint NOT NULL, holder text,

@@ -51,6 +51,7 @@ _PEOPLE = "tests/cli/test_people.py::test_a_person_is_created_listed_given_anoth
 
 _SHUT_OUT = "tests/cli/test_people.py::test_a_person_is_shut_out_let_in_and_made_an_operator"
 
+_OPERATOR_KEYS = "tests/cli/test_people.py::test_an_operator_s_key_is_shown_once_listed_and_revoked_with_a_reason"
 _LINKS = "tests/cli/test_people.py::test_links_are_shown_once_and_only_hashes_are_kept"
 
 _CERTIFICATION = "tests/certification/test_page.py::test_every_command_of_the_guide_does_what_it_is_there_for"
@@ -150,6 +151,7 @@ ELSEWHERE = {
     "fe approval refuse": "tests/cli/test_approval.py::test_shutting_a_tenant_out_and_its_price_wait_too",
     **dict.fromkeys(("fe person create", "fe person list", "fe person role", "fe person remove"), _PEOPLE),
     **dict.fromkeys(("fe person disable", "fe person enable", "fe person operator"), _SHUT_OUT),
+    **{f"fe operator-key {name}": _OPERATOR_KEYS for name in ("create", "list", "revoke")},
     **dict.fromkeys(("fe person invite", "fe person reset"), _LINKS),
     "fe key roll": "tests/cli/test_keys.py::test_a_rolled_key_works_on_until_its_end_beside_one_like_it",
     "fe key unlock": "tests/cli/test_keys.py::test_an_address_is_unlocked_too",

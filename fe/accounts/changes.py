@@ -42,6 +42,17 @@ class RncOfAnother(ProvisioningRefused):
     """The RNC belongs to another tenant without a delegation to this one."""
 
 
+def check_name(name: str) -> None:
+    """Check the name of a tenant. Raises BadName."""
+    if not (0 < len(name.strip()) <= LONGEST_NAME and name.isprintable()):
+        raise BadName(
+            Text(
+                f"the name should be of 1 to {LONGEST_NAME} characters, on one line",
+                f"el nombre debe tener de 1 a {LONGEST_NAME} caracteres, en una línea",
+            )
+        )
+
+
 async def require_own_rnc(conn: Conn, tenant: Tenant, before: object, after: object) -> None:
     """Reject an RNC of another tenant's, unless an operator sets it.
 
@@ -77,13 +88,8 @@ async def update_tenant(
     first document was submitted, and not while suppliers can reach the tenant under it. Raises BadIssuer (also when a
     user's receipts become invalid), NameTaken or ProvisioningRefused.
     """
-    if name is not None and not (0 < len(name.strip()) <= LONGEST_NAME and name.isprintable()):
-        raise BadName(
-            Text(
-                f"the name should be of 1 to {LONGEST_NAME} characters, on one line",
-                f"el nombre debe tener de 1 a {LONGEST_NAME} caracteres, en una línea",
-            )
-        )
+    if name is not None:
+        check_name(name)
     changed = None
     if issuer is not None:
         laid_over = {**tenant.issuer, **issuer}

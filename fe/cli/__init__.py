@@ -40,6 +40,10 @@ COMMANDS = {
     "tenant": ("fe.cli.tenant:tenant", "Create, change, list, disable and enable tenants."),
     "user": ("fe.cli.user:user", "Create, list and remove a tenant's users."),
     "person": ("fe.cli.person:person", "Create, invite, list and disable people of the portal, and operators."),
+    "operator-key": (
+        "fe.cli.operator_key:operator_key",
+        "Create, list and revoke keys of programs that set up tenants.",
+    ),
     "key": ("fe.cli.key:key", "Create, list and revoke API keys."),
     "certificate": ("fe.cli.certificate:certificate", "Add, list, retire and remove certificates."),
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),

@@ -33,6 +33,8 @@ from fe.portal.deps import Portal
 from fe.portal.form_reader import MAX_BODY_BYTES, FormReader
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages import every_page
+from fe.portal.provider import PREFIX as PROVIDER
+from fe.portal.provider import ROUTES, ProviderApi, ProviderRoute
 from fe.portal.replies import NOT_FOUND, STALE_FORM, Refused, Reply, crowded, internal, unavailable
 from fe.portal.session import IDLE, LIFE, NOTED, Session, hash_token, is_proof, new_token
 from fe.portal.visit import Form, Visit
@@ -75,6 +77,7 @@ class PortalApp:
         self.metrics = portal.metrics
         self.admission: ConcurrencyLimit[bytes | None] = ConcurrencyLimit("", portal.metrics, together=IN_FLIGHT)
         self._forms = FormReader(self.admission, portal.metrics, portal.trusted_proxies)
+        self.provider = None if portal.operators is None else ProviderApi(portal, portal.operators, self._forms)
         nothing = Route("POST", "/", None, _never)
         self.fast_path = FastPath(_never_routed, MAX_BODY_BYTES, nothing, nothing, enabled=False)
 
@@ -264,11 +267,29 @@ def create_portal(portal: Portal) -> QuartTrio:
 
         return view
 
-    add_routes(app, ((page.path, page.name, page.method, view_of(page)) for page in pages), strict_slashes=False)
     other = view_of(None)
+    provider = running.provider
+
+    def call_of(route: ProviderRoute | None) -> Callable[..., Any]:
+        async def view(**params: Any) -> Response:
+            assert provider is not None
+            scope = cast(HTTPScope, request.scope)
+            scope["state"]["route"] = "portal provider"
+            return respond(await provider.answer(route, params, scope))
+
+        return view
+
+    no_call = call_of(None)
+    rules = [(page.path, page.name, page.method, view_of(page)) for page in pages]
+    if provider is not None:
+        rules += [(route.path, route.name, route.method, call_of(route)) for route in ROUTES]
+    add_routes(app, rules, strict_slashes=False)
 
     async def refuse(error: HTTPException) -> Response:
-        response: Response = await other()
+        is_call = provider is not None and request.path.startswith(f"{PROVIDER}/")
+        response: Response = await (no_call if is_call else other)()
+        if is_call:
+            return response
         response.status_code = error.code or 500
         return response
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Text
 from fe.store.records.certificates import CertificateRecord
+from fe.store.records.keys import ApiKey
 from fe.store.records.sequences import Sequence as NumberSequence
+from fe.store.records.tenants import Tenant
 
 _NEEDED = ("RNCEmisor", "RazonSocialEmisor", "DireccionEmisor")
 
@@ -19,6 +22,31 @@ class FirstStep:
     text: Text
     path: str
     is_done: bool
+
+
+def missing(
+    tenant: Tenant,
+    certificates: Sequence[CertificateRecord],
+    ranges: Sequence[NumberSequence],
+    keys: Sequence[ApiKey],
+    environment: Environment,
+    now: datetime,
+) -> list[str]:
+    """Name what a company lacks until its programs can issue in an environment, by codes for programs."""
+    is_there = {
+        "issuer": all(tenant.issuer.get(name) for name in _NEEDED),
+        "certificate": any(one.not_before <= now < one.not_after for one in certificates),
+        "sequence": any(
+            one.environment is environment
+            and one.is_active
+            and one.current_number <= one.max_number
+            and (one.ends_at is None or now < one.ends_at)
+            for one in ranges
+        ),
+        "key": any(one.environment is environment and one.active(now) for one in keys),
+        "enabled": tenant.disabled_since is None,
+    }
+    return [name for name, there in is_there.items() if not there]
 
 
 def first_steps(

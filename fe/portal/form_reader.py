@@ -70,14 +70,20 @@ class FormReader:
 
         Raises Refused: 408 when it does not arrive, 413 when it is more than the page takes; and Limited.
         """
-        if (request.content_length or 0) > page.max_body_bytes:
+        async with self.body(page.max_body_bytes, scope) as body:
+            yield await self._form(body, page.max_fields)
+
+    @asynccontextmanager
+    async def body(self, most: int, scope: HTTPScope) -> AsyncIterator[bytes]:
+        """Read a body of at most `most` bytes; otherwise as `read`."""
+        if (request.content_length or 0) > most:
             raise Refused(413, TOO_LARGE)
-        said = page.max_body_bytes if request.content_length is None else request.content_length
+        said = most if request.content_length is None else request.content_length
         with self._bytes.held(holder_of_request(scope, self._trusted), said):
             with self._admission.paused(None):
-                body = await _body(page.max_body_bytes)
+                body = await _body(most)
             async with self.turn(scope):
-                yield await self._form(body, page.max_fields)
+                yield body
 
     async def _form(self, body: bytes, most: int) -> Form:
         read = partial(read_form, body, request.headers.get("Content-Type", ""), most)

@@ -84,3 +84,23 @@ def test_links_are_shown_once_and_only_hashes_are_kept(fe: Fe, tenant: str) -> N
     assert fe("person", "invite", "x@ozama.do").code == 2
     again = fe("person", "invite", "luz@ozama.do", "--tenant", tenant, "--role", "member", **_PORTAL)
     assert (again.code, "invited already" in again.err) == (1, True)
+
+
+def test_an_operator_s_key_is_shown_once_listed_and_revoked_with_a_reason(fe: Fe) -> None:
+    why = ("--reason", "new shop system")
+    fe("person", "create", "olga@fe.do", "--name", "Olga")
+    new = ("operator-key", "create", "olga@fe.do", "--name", "alta")
+    assert "is no operator" in fe.refused(*new, *why)
+    fe("person", "operator", "olga@fe.do")
+    assert "--reason" in fe.refused(*new, code=2)
+    assert "1 to 100 characters" in fe.refused(*new[:-1], "a\tb", *why)
+    made = fe(*new, *why, "--json").json
+    key_id, _, secret = made["key"].partition(".")
+    assert (made["operatorKeyId"], len(secret)) == (key_id, 64)
+    (listed,) = fe("operator-key", "list", "--json").json
+    assert (listed["person"], listed["state"], listed["expiresAt"]) == ("olga@fe.do", "active", made["expiresAt"])
+    assert fe("operator-key", "revoke", key_id, *why, "--json").json == {"operatorKeyId": key_id, "state": "revoked"}
+    assert "not revoked" in fe.refused("operator-key", "revoke", key_id, *why)
+    assert fe("operator-key", "list", "--json").json[0]["state"] == "revoked"
+    trail = str(_rows(fe, "SELECT entry FROM audit_trail")) + str(_rows(fe, "SELECT operator_keys FROM operator_keys"))
+    assert ("operator key create" in trail, secret in trail) == (True, False)

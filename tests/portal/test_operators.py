@@ -24,6 +24,7 @@ PAGES = [
     "/operators/replays",
     "/operators/in-doubt",
     "/operators/pauses",
+    "/operators/keys",
     "/operators/lockouts",
     "/operators/companies",
     "/operators/companies/new",

@@ -96,6 +96,7 @@ MATRIX = """
 | `notice_mails` | | | | | | SIU | |
 | `openid_requests` | | | | | | SID | |
 | `operator_actions` | | | SI | S | | | |
+| `operator_keys` | | | SIu | s | | | |
 | `outbox` | sI | SUD | SI | S | | sI | |
 | `paper_ranges` | SIuD | | S | S | | SIuD | |
 | `paper_receipts` | SIU | Su | S | S | | SIU | |
@@ -188,6 +189,7 @@ SOME_COLUMNS = {
         "status",
     },
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at", "expires_at"},
+    ("operator_keys", OPERATOR, "UPDATE"): {"secret_hash", "pepper_id", "revoked_at", "last_used_at"},
     ("agents", OPERATOR, "UPDATE"): {"epoch", "retired_at", "retired_by"},
     ("certificates", FRONT, "SELECT"): {
         "tenant_id",
@@ -277,6 +279,7 @@ SOME_COLUMNS = {
 #: Or those that are left out.
 ALL_BUT = {
     ("api_keys", READONLY, "SELECT"): {"secret_hash"},
+    ("operator_keys", READONLY, "SELECT"): {"secret_hash"},
     ("certificates", READONLY, "SELECT"): {"p12", "passphrase"},
     ("circuits", PORTAL, "SELECT"): {"since", "reason", "probe_at", "failed_probes"},
     ("certificates", PORTAL, "SELECT"): {"p12", "passphrase", "x509"},

@@ -1,6 +1,5 @@
 """Pages of a company's certificates: add, list and retire them. Their keys never leave the service."""
 
-from functools import partial
 from uuid import UUID
 
 import trio
@@ -13,6 +12,7 @@ from fe.ecf.certificate import MAX_BYTES, CertificateError
 from fe.ecf.texts import Text
 from fe.identifiers import CertificateId, TenantId
 from fe.issuing.who_signs import who_signs
+from fe.portal.deps import Portal
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
@@ -66,7 +66,7 @@ async def add(visit: Visit) -> Reply:
         return await _form(visit, owner, _NO_FILE)
     passphrase = visit.form.verbatim("passphrase")
     try:
-        examined = await trio.to_thread.run_sync(partial(_examine, visit, upload.content, passphrase), limiter=_AT_ONCE)
+        examined = await examine_p12(visit.portal, upload.content, passphrase)
         await visit.change(_put, visit, user, upload.content, passphrase, examined)
     except CertificateError as refused:
         return await _form(visit, owner, Text(refused.message, refused.message_es))
@@ -76,10 +76,14 @@ async def add(visit: Visit) -> Reply:
     return await visit.go(visit.at("certificates"), _with(said, examined))
 
 
-def _examine(visit: Visit, p12: bytes, passphrase: str) -> ExaminedP12:
-    settings = visit.portal.settings
-    certifiers = read_certifiers(settings.certifiers_file)
-    return examine(p12, passphrase, certifiers, settings.hosts_of_revocation(), now=visit.now)
+async def examine_p12(portal: Portal, p12: bytes, passphrase: str) -> ExaminedP12:
+    """Examine a file in a thread. Raises CertificateError, or ProvisioningRefused for a revoked certificate."""
+
+    def work() -> ExaminedP12:
+        certifiers = read_certifiers(portal.settings.certifiers_file)
+        return examine(p12, passphrase, certifiers, portal.settings.hosts_of_revocation(), now=portal.clock())
+
+    return await trio.to_thread.run_sync(work, limiter=_AT_ONCE)
 
 
 async def _put(

@@ -21,7 +21,7 @@ class TenantChange:
     at: datetime
     by_whom: str
     person_id: PersonId | None
-    #: `portal` or `cli`.
+    #: `portal`, `cli` or `api`.
     through: str
     #: The action: `key created`, `certificate retired`.
     action: str

@@ -88,6 +88,16 @@ async def everyone(conn: Conn) -> list[Tenant]:
     return await cursor.fetchall()
 
 
+_AFTER = f"{_SHOWN} WHERE t.tenant_id > %(after)s ORDER BY t.tenant_id LIMIT %(limit)s"
+
+
+async def after(conn: Conn, tenant_id: TenantId, limit: int) -> list[Tenant]:
+    """List tenants, oldest first, from the one after `tenant_id` on."""
+    cursor = conn.cursor(row_factory=class_row(Tenant))
+    await cursor.execute(_AFTER, {"after": tenant_id, "limit": limit})
+    return await cursor.fetchall()
+
+
 _CHANGE = "SELECT change_tenant(%(tenant)s, %(name)s, %(issuer)s, %(consumer_summary)s)"
 
 

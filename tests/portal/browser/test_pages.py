@@ -102,6 +102,7 @@ VIEWS = {
     "operators-company": View("/operators/companies/{number}", "operator", day=True),
     "operators-company-new": View("/operators/companies/new", "operator"),
     "lockouts": View("/operators/lockouts", "operator"),
+    "operator-keys": View("/operators/keys", "operator"),
     "approvals": View("/operators/approvals", "operator"),
     "actions": View("/operators/actions", "operator"),
 }

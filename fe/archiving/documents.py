@@ -25,6 +25,8 @@ _LOCAL = Struct("<4s5HIII2H")
 _DEFLATED = 8
 #: Names of the format, and the kinds of the database.
 KINDS = {"original.bin": "original", "signed.xml": "signed", "summary.xml": "sent"}
+#: Faults that another try does not end: the archive lost an object, or has other bytes.
+DAMAGE = (StorageFault.DIFFERS, StorageFault.MISSING)
 #: Seconds that a reader waits for the store.
 _PATIENCE = 20.0
 #: Readers at once; a store that hangs holds no other thread of the process.
@@ -92,7 +94,7 @@ class ReceiptDocuments:
         _log.error(
             "a document of the archive cannot be read", tenant=tenant_id, submission=str(submission_id), error=error
         )
-        if fault in (StorageFault.DIFFERS, StorageFault.MISSING):
+        if fault in DAMAGE:
             raise ArchiveDiffers
         raise ArchiveAway
 

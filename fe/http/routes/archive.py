@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncGenerator
 
 from fe.archive.package import package_name
+from fe.archiving.documents import DAMAGE, ArchiveAway, ArchiveDiffers
 from fe.archiving.packing import stamp_location
 from fe.archiving.sending import begin_sending
 from fe.http.archives import archive_limit
@@ -94,11 +95,11 @@ class ArchiveHandlers:
         self, tenant_id: TenantId, name: str, start: int = 0, end: int | None = None
     ) -> AsyncGenerator[bytes, None]:
         if self._store is None:
-            raise ApiError(503, say("archive-away"))
+            raise ArchiveAway
         try:
             return await begin_sending(self._store, self._metrics, tenant_id, name, start, end)
-        except StorageError:
-            raise ApiError(503, say("archive-away")) from None
+        except StorageError as error:
+            raise (ArchiveDiffers if error.fault in DAMAGE else ArchiveAway) from None
 
 
 def _range(asked: str | None, size: int) -> tuple[int, int]:

@@ -331,6 +331,7 @@ def operators_pages(company: int, known: Known) -> Ways:
         "one dead letter": lambda: f"{at}/dead-letters/{chance.choice(known.dead)}",
         "unknown outcomes": lambda: f"{at}/in-doubt",
         "pauses": lambda: f"{at}/pauses",
+        "keys for providers": lambda: f"{at}/keys",
         "lockouts": lambda: f"{at}/lockouts",
         "replays": lambda: f"{at}/replays",
         "one replay": lambda: f"{at}/replays/{chance.choice(known.plans)}",

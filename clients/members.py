@@ -53,6 +53,37 @@ final class Members {{
 """
 
 
+def _csharp(members: Mapping[str, Sequence[str]]) -> str:
+    lines = [
+        f"        internal static readonly string[] {name.title()} = {{ {_quoted(each, chr(34))} }};"
+        for name, each in members.items()
+    ]
+    return f"""using System;
+using System.Collections.Generic;
+using System.Linq;
+
+namespace FeClient
+{{
+    /// <summary>{_ABOUT}</summary>
+    internal static class Members
+    {{
+{_joined(lines)}
+        /// <summary>Refuse names that do not exist: the service would ignore them.</summary>
+        internal static void RefuseUnknown(string what, IEnumerable<string> given, string[] members)
+        {{
+            foreach (string name in given.Where(each => !members.Contains(each)))
+            {{
+                string letters = name.Replace("_", "").Replace("-", "");
+                string near = members.FirstOrDefault(each => each.Equals(letters, StringComparison.OrdinalIgnoreCase));
+                string meant = near == null ? "there are " + string.Join(", ", members) : "did you mean " + near + "?";
+                throw new ArgumentException(what + ": there is no " + name + "; " + meant);
+            }}
+        }}
+    }}
+}}
+"""
+
+
 def _quoted(members: Sequence[str], quote: str) -> str:
     return ", ".join(f"{quote}{member}{quote}" for member in members)
 
@@ -63,6 +94,7 @@ def _joined(lines: Sequence[str]) -> str:
 
 #: By the file below `clients`, what writes it.
 _WRITERS: dict[str, Callable[[Mapping[str, Sequence[str]]], str]] = {
+    "csharp/src/Members.cs": _csharp,
     "java/src/fe/client/Members.java": _java,
     "php/src/Members.php": _php,
 }

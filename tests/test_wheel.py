@@ -20,7 +20,7 @@ from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The sources of a wheel.
-FOLDERS = ("fe", "docs", "sql", "ops", "clients/java", "clients/php", "clients/python")
+FOLDERS = ("fe", "docs", "sql", "ops", "clients/csharp", "clients/java", "clients/php", "clients/python")
 SOURCES = (*FOLDERS, "pyproject.toml", "setup.py", "README.md", "LICENSE")
 BUILD = ("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
 

@@ -16,7 +16,10 @@ import trio
 
 from clients.examples import LANGUAGES as FENCES
 from clients.examples import PAGES, with_examples
+from fe.accounts.provision import create_key
+from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX
+from tests.clients.csharp import COMPILER
 from tests.clients.java import QUICK
 from tests.clients.receipts import a_call_of_now
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
@@ -62,25 +65,71 @@ def java(page: Path, folder: Path) -> list[str]:
     return ["java", "-ea", "-cp", "fe-client.jar:.", "Page"]
 
 
+_CSHARP = """
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.IO;
+using System.Linq;
+using System.Text;
+using System.Threading.Tasks;
+using FeClient;
+
+public static class Page
+{
+%s
+    public static void Main() => Walk().GetAwaiter().GetResult();
+
+    private static async Task Walk()
+    {
+%s
+        Json call = Json.Parse(Environment.GetEnvironmentVariable("CALL"));
+        var headers = call[0].Members.ToDictionary(each => each.Key, each => each.Value.Text);
+        int right = Called(headers, Encoding.UTF8.GetBytes(call[1].Text));
+        Console.WriteLine(right + " " + Called(headers, Encoding.UTF8.GetBytes("{}")));
+    }
+}
+"""
+
+
+def csharp(page: Path, folder: Path) -> list[str]:
+    *statements, method = program(page, "csharp")
+    (folder / "Page.cs").write_text(_CSHARP % (method, "\n".join(statements)), encoding="utf-8")
+    sources = [*(folder / "fe-client").rglob("*.cs"), folder / "Page.cs"]
+    compiler = [*COMPILER, "-define:DEBUG", f"-out:{folder / 'page.exe'}"]
+    ended = subprocess.run([*compiler, *map(str, sources)], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout
+    return ["mono", "page.exe"]
+
+
 def _with_quick_java() -> dict[str, str]:
     return {**os.environ, "JAVA_TOOL_OPTIONS": " ".join([*QUICK, "-Dfile.encoding=UTF-8"])}
 
 
 #: The command that each language needs, and the function that writes its page as a program.
-LANGUAGES: dict[str, tuple[str, Callable[[Path, Path], list[str]]]] = {"java": ("javac", java), "php": ("php", php)}
+LANGUAGES: dict[str, tuple[str, Callable[[Path, Path], list[str]]]] = {
+    "csharp": ("mcs", csharp),
+    "java": ("javac", java),
+    "php": ("php", php),
+}
 
 
 async def test_pages_go_from_nothing_to_a_verdict_and_a_webhook(dsn: str, tmp_path: Path) -> None:
     missing = [language for language, (needed, _) in LANGUAGES.items() if shutil.which(needed) is None]
     given = {"CALL": json.dumps(a_call_of_now()), "WEBHOOK_SECRET": SECRET, "TMPDIR": str(tmp_path)}
     async with running_stack(dsn, tmp_path / "data", authority_simulated=True) as stack:
+        assert stack.settings.api_key_pepper is not None
+        pepper = bytes.fromhex(stack.settings.api_key_pepper.get_secret_value())
+        given["JAVA_TOOL_OPTIONS"] = _with_quick_java()["JAVA_TOOL_OPTIONS"]
         told = environment(stack.base_url, stack.key) | given
-        told["JAVA_TOOL_OPTIONS"] = _with_quick_java()["JAVA_TOOL_OPTIONS"]
         await _installed(CLIENTS / "python" / "README.md", tmp_path / "python", told)
         for language, (_, prepared) in LANGUAGES.items():
             if language in missing:
                 continue
             page, folder = CLIENTS / language / "README.md", tmp_path / language
+            # Each has a key of its own: a key may log in five times a minute.
+            key = await stack.db.transact(create_key, stack.tenant, Environment.TESTECF, pepper=pepper)
+            told = environment(stack.base_url, (key.record.api_key_id, key.secret)) | given
             await _installed(page, folder, told)
             command = await trio.to_thread.run_sync(prepared, page, folder)
             # Without the path of the address: the client knows that.

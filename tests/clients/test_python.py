@@ -78,7 +78,7 @@ def test_the_lock_of_npm_says_what_by_its_hash_and_not_where_from() -> None:
     assert all(each["dev"] for each in installed.values()), "nothing comes with the client"
 
 
-@pytest.mark.parametrize("package", ["java", "php", "python", "typescript"])
+@pytest.mark.parametrize("package", ["csharp", "java", "php", "python", "typescript"])
 def test_the_licence_is_that_of_the_service(package: str) -> None:
     assert (CLIENTS / package / "LICENSE").read_bytes() == (CLIENTS.parent / "LICENSE").read_bytes()
 

@@ -134,7 +134,7 @@ def play(trouble: Trouble, drive: Driver) -> None:
     if trouble.outcome.refused is not None:
         assert trouble.outcome.refused in (outcome.refused or ""), outcome
     else:
-        assert outcome == trouble.outcome
+        assert outcome == trouble.outcome, (outcome, server.requests)
     seen = server.requests
     if not (trouble.may_not_arrive and len(seen) < len(trouble.steps)):
         assert [_target(request.method, request.target) for request in seen] == [

@@ -16,16 +16,17 @@ from importlib.resources.abc import Traversable
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 #: Languages whose sources are packed as they are, by their names.
-PACKED = {"java": "Java", "php": "PHP"}
-_SUFFIXES = (".java", ".php", ".py", ".json", ".md", ".typed", "LICENSE")
+PACKED = {"csharp": "C#", "java": "Java", "php": "PHP"}
+_SUFFIXES = (".cs", ".csproj", ".java", ".php", ".py", ".json", ".md", ".typed", "LICENSE")
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file, its SHA-256, and the language it is for."""
+    """A file, its SHA-256, the language it is for, and the place of its page."""
 
     name: str
     language: str
+    place: str
     content: bytes
     digest: str
 
@@ -35,11 +36,14 @@ def downloads() -> Mapping[str, Download]:
     """Pack every client. CPU work, once. By the name of the file."""
     root = files("fe").joinpath("clients")
     made = [
-        (f"fe-client-{folder}.zip", language, _zip(dict(_sources(root.joinpath(folder), "fe-client"))))
+        (f"fe-client-{folder}.zip", language, folder, _zip(dict(_sources(root.joinpath(folder), "fe-client"))))
         for folder, language in PACKED.items()
     ]
     made.append(_wheel(root.joinpath("python")))
-    return {name: Download(name, language, content, sha256(content).hexdigest()) for name, language, content in made}
+    return {
+        name: Download(name, language, f"clients/{folder}", content, sha256(content).hexdigest())
+        for name, language, folder, content in made
+    }
 
 
 def _sources(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
@@ -62,7 +66,7 @@ def _zip(held: Mapping[str, bytes]) -> bytes:
     return written.getvalue()
 
 
-def _wheel(folder: Traversable) -> tuple[str, str, bytes]:
+def _wheel(folder: Traversable) -> tuple[str, str, str, bytes]:
     """Write the wheel of the Python client: a package without anything to build."""
     project = tomllib.loads(folder.joinpath("pyproject.toml").read_text("utf-8"))["project"]
     name = re.sub(r"\W", "_", project["name"])
@@ -81,7 +85,7 @@ def _wheel(folder: Traversable) -> tuple[str, str, bytes]:
     }
     record = "".join(f"{path},sha256={_of_record(content)},{len(content)}\n" for path, content in sorted(held.items()))
     own = f"{stem}.dist-info/RECORD"
-    return f"{stem}-py3-none-any.whl", "Python", _zip({**held, own: f"{record}{own},,\n".encode()})
+    return f"{stem}-py3-none-any.whl", "Python", "python", _zip({**held, own: f"{record}{own},,\n".encode()})
 
 
 def _of_record(content: bytes) -> str:

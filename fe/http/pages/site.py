@@ -192,7 +192,7 @@ class Site:
         title, about = said("clients", language), said("clients-about", language)
         rows = html_rows = ""
         for one in downloads().values():
-            page = f"{self._base}/{language}/clients/{one.language.lower()}"
+            page = f"{self._base}/{language}/{one.place}"
             file = f"{self._base}/clients/{one.name}"
             rows += f"| [{one.language}]({page}.md) | [{one.name}]({file}) | `{one.digest}` |\n"
             html_rows += (

@@ -870,11 +870,11 @@ CREATE TABLE webhook_endpoints (
     tenant_id bigint NOT NULL, endpoint_id uuid NOT NULL, environment environment, url text NOT NULL,
     enabled boolean NOT NULL, events text[] NOT NULL, headers bytea, created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL, failing_since timestamptz, disabled_at timestamptz, disabled_reason text,
-    removed_at timestamptz,
+    removed_at timestamptz, name text NOT NULL,
     PRIMARY KEY (tenant_id, endpoint_id),
     FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
-CREATE UNIQUE INDEX webhook_endpoints_of_environment ON webhook_endpoints (tenant_id, environment) NULLS NOT DISTINCT WHERE (removed_at IS NULL);
+CREATE UNIQUE INDEX webhook_endpoints_of_environment ON webhook_endpoints (tenant_id, environment, name) NULLS NOT DISTINCT WHERE (removed_at IS NULL);
 CREATE INDEX webhook_endpoints_of_outcomes ON webhook_endpoints (tenant_id) WHERE (enabled AND (removed_at IS NULL) AND (events && ARRAY['submission.accepted', 'submission.conditional', 'submission.rejected', 'submission.error']));
 
 CREATE TABLE webhook_events (
@@ -1125,6 +1125,8 @@ CREATE TABLE write_probes (
 --    text[], p_redirected boolean[], p_answers bytea[], p_gone boolean[], p_patience interval) returns uuid[]
 -- deliver_event(p_tenant bigint, p_event uuid, p_environment text, p_kind text, p_at timestamptz, p_endpoint uuid)
 --    returns void
+-- end_deleted_webhooks(p_at timestamptz, p_limit int) returns int
+-- end_webhook(p_tenant bigint, p_endpoint uuid, p_at timestamptz, p_limit int) returns int
 -- held_in_vain() returns SETOF bigint
 -- hold_calls_of_disabled() returns trigger
 -- let_go_of_held(p_tenant bigint, p_limit int) returns int

@@ -162,6 +162,7 @@ ELSEWHERE = {
     "fe reception close": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe received": "tests/cli/test_counterparty.py::test_received_without_a_stored_key_asks_for_a_login",
     "python -m fe": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
+    "fe webhook delete": "tests/cli/test_webhooks.py::test_another_webhook_is_set_by_its_name_and_deleted",
     **dict.fromkeys(
         ("fe webhook show", "fe webhook set", "fe webhook disable", "fe webhook rotate"),
         "tests/cli/test_webhooks.py::test_a_webhook_is_set_shown_rotated_disabled_and_set_again",

@@ -1,4 +1,7 @@
-"""Periodic webhook upkeep: emits notices of expiry and of outages, releases held deliveries, deletes what is old."""
+"""Periodic webhook upkeep: emits notices of expiry and of outages, releases held deliveries, deletes what is old.
+
+Deliveries of deleted endpoints end here, where their deletion did not end them.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -50,6 +53,8 @@ async def watch_webhooks(db: Database, clock: Clock) -> None:
         try:
             with failures.apart():
                 await let_go_of_held(db)
+            with failures.apart():
+                await db.run(webhooks.end_deleted, clock(), _AT_ONCE)
             with failures.apart():
                 await emit_outages(db, clock)
             if look % _SELDOM == 0:

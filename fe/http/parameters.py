@@ -20,6 +20,7 @@ from fe.month.period import YearMonth
 from fe.store.records.history import HistoryFilter
 from fe.store.records.received import ApprovalStatus, ReceivedFilter
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
+from fe.webhooks.accounts import NAME_FORM
 
 F = TypeVar("F")
 
@@ -30,6 +31,7 @@ _TAX_ID = re.compile(TAX_ID_FORM)
 _STATE = re.compile("|".join([*Status, Place.DEAD_LETTER]))
 _EVENT = re.compile("|".join(map(re.escape, WebhookEvent)))
 _CLIENT_REQUEST_ID = re.compile(r"[^\x00]{1,120}", re.S)
+_ENDPOINT = re.compile(NAME_FORM)
 _ABOUT = re.compile(r"[\x20-\x7e]{1,120}")
 _AS_USER = re.compile(r"[\x20-\x7e]{1,254}")
 _TEXT = re.compile(r"[^\x00]{2,80}", re.S)
@@ -273,6 +275,7 @@ def read_delivery_query(query: Mapping[str, str], environment: Environment) -> L
         state=None if state is None else DELIVERY_STATES[state],
         kind=None if kind is None else WebhookEvent(kind),
         about=_read_like(query, "about", _ABOUT, say("id-form")),
+        endpoint=_read_like(query, "endpoint", _ENDPOINT, say("endpoint-name")),
         since=since,
         until=until,
     )

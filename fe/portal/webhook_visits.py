@@ -1,15 +1,18 @@
 """Shared parts of the webhook pages: access to webhooks, current limits, and refusals."""
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import trio
 
 from fe.ecf.texts import Text
-from fe.http.messages import TOO_MANY_REQUESTS
+from fe.http.messages import TOO_MANY_REQUESTS, say
 from fe.limits import LimitReached
 from fe.portal.replies import Refused
 from fe.portal.visit import Visit
-from fe.webhooks.accounts import BadWebhook, EndpointView, WebhookAccounts, WebhookRefused
+from fe.store.webhooks.endpoints import DEFAULT
+from fe.webhooks.accounts import NAME_FORM, BadWebhook, EndpointView, WebhookAccounts, WebhookRefused
 
 NOT_HERE = Text(
     "This installation has no webhooks: its operator has not set a key for them.",
@@ -27,12 +30,35 @@ def accounts_of(visit: Visit) -> WebhookAccounts:
     return visit.portal.webhooks
 
 
+def name_of(visit: Visit) -> str:
+    """The name of the endpoint that the form or the address is about. Raises Refused."""
+    name = visit.form.get("endpoint") or visit.query.get("endpoint", "").strip() or DEFAULT
+    if not re.fullmatch(NAME_FORM, name):
+        raise Refused(400, say("endpoint-name"))
+    return name
+
+
+def subject_of(visit: Visit) -> str:
+    """The endpoint as the company's changes name it."""
+    name = name_of(visit)
+    return visit.environment if name == DEFAULT else f"{visit.environment}/{name}"
+
+
+def there(visit: Visit) -> str:
+    """The address of the endpoint's page."""
+    name = name_of(visit)
+    return visit.within("webhooks" if name == DEFAULT else f"webhooks?endpoint={name}")
+
+
+def chosen(visit: Visit, shown: Sequence[EndpointView]) -> EndpointView | None:
+    """The endpoint that the page is about, if there is one."""
+    wanted = (visit.environment, name_of(visit))
+    return next((one for one in shown if (one.endpoint.environment, one.endpoint.name) == wanted), None)
+
+
 async def of_environment(visit: Visit) -> EndpointView | None:
-    """The webhook of the page's environment, if there is one."""
-    for one in await every(visit):
-        if one.endpoint.environment == visit.environment:
-            return one
-    return None
+    """The endpoint of the page, if there is one."""
+    return chosen(visit, await every(visit))
 
 
 async def every(visit: Visit) -> list[EndpointView]:

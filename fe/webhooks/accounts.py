@@ -17,7 +17,7 @@ from fe.identifiers import TenantId
 from fe.lifecycle import WANTED, WebhookEvent
 from fe.store.postgres.db import Conn
 from fe.store.webhooks import deliveries, endpoints, events, recoveries
-from fe.store.webhooks.endpoints import Endpoint
+from fe.store.webhooks.endpoints import DEFAULT, Endpoint
 from fe.store.webhooks.recoveries import RecoveryRecord
 from fe.webhooks.events import sample_body
 from fe.webhooks.headers import BadHeaders, check_headers
@@ -26,6 +26,11 @@ from fe.webhooks.signature import new_secret
 
 #: Default events of an endpoint (interface.md#events).
 DEFAULT_EVENTS = (WebhookEvent.RECEIVED_ECF,)
+
+#: Endpoints of a tenant in one environment. Each event is sent to each that wants it.
+MAX_ENDPOINTS = 10
+#: The name of an endpoint.
+NAME_FORM = "[a-z0-9][a-z0-9-]{0,39}"
 
 
 class WebhookRefused(LocalizedError):
@@ -39,7 +44,16 @@ class BadWebhook(WebhookRefused):
 class NoWebhook(WebhookRefused):
     """No address is set."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, name: str = DEFAULT) -> None:
+        self.is_default = name == DEFAULT
+        if not self.is_default:
+            super().__init__(
+                Text(
+                    f"there is no webhook endpoint {name} in {environment}",
+                    f"no hay un webhook {name} en {environment}",
+                )
+            )
+            return
         super().__init__(Text(f"no webhook is set in {environment}", f"no hay un webhook configurado en {environment}"))
 
 
@@ -90,7 +104,7 @@ class WebhookAccounts:
     async def shown(
         self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime, *, locked: bool = False
     ) -> list[EndpointView]:
-        """Show where the tenant is called in an environment, and in all of them.
+        """Show every endpoint of an environment, and the one of all of them.
 
         `locked`: as it is until the transaction of the caller ends.
         """
@@ -100,18 +114,26 @@ class WebhookAccounts:
         return [await self._show(conn, one, at) for one in found if one.environment in (environment, None)]
 
     async def put(
-        self, conn: Conn, tenant_id: TenantId, environment: Environment | None, wanted: Wanted, at: datetime
+        self,
+        conn: Conn,
+        tenant_id: TenantId,
+        environment: Environment | None,
+        wanted: Wanted,
+        at: datetime,
+        *,
+        name: str = DEFAULT,
     ) -> EndpointView:
-        """Set the address of an environment, and all about it; its secret is shown where this is the first.
+        """Create or change an endpoint of an environment; the secret of a new one is returned.
 
-        What waited while it was not called is delivered once it is enabled. Raises BadWebhook.
+        Enabling it delivers its held events. Raises BadWebhook.
         """
         url, kinds = self._check(wanted)
         async with conn.transaction():
             await endpoints.lock_changes(conn, tenant_id)
-            before = await endpoints.of_environment(conn, tenant_id, environment)
+            before = await endpoints.of_environment(conn, tenant_id, environment, name)
             if before is None:
-                return await self._add(conn, tenant_id, environment, replace(wanted, url=url), kinds, at)
+                await self._require_room(conn, tenant_id, environment)
+                return await self._add(conn, tenant_id, environment, name, replace(wanted, url=url), kinds, at)
             headers = None
             if wanted.headers is not None:
                 headers = self._encrypt_headers(
@@ -133,11 +155,28 @@ class WebhookAccounts:
                 await _let_go(conn, tenant_id, before.endpoint_id, at)
         return await self._show(conn, changed, at)
 
+    async def remove(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime, *, name: str
+    ) -> EndpointView:
+        """Delete an endpoint: what it was not delivered ends as failed, and is not sent. Raises NoWebhook."""
+        async with conn.transaction():
+            await endpoints.lock_changes(conn, tenant_id)
+            endpoint = await self._of(conn, tenant_id, environment, name)
+            shown = await self._show(conn, endpoint, at)
+            await endpoints.remove(conn, tenant_id, endpoint.endpoint_id, at=at)
+        return shown
+
     async def disable(
-        self, conn: Conn, tenant_id: TenantId, environment: Environment | None, at: datetime
+        self,
+        conn: Conn,
+        tenant_id: TenantId,
+        environment: Environment | None,
+        at: datetime,
+        *,
+        name: str = DEFAULT,
     ) -> EndpointView | None:
         """Call it no more, and make no events for it; None when there is none."""
-        before = await endpoints.of_environment(conn, tenant_id, environment)
+        before = await endpoints.of_environment(conn, tenant_id, environment, name)
         if before is None:
             return None
         changed = await endpoints.change(
@@ -152,30 +191,43 @@ class WebhookAccounts:
         )
         return None if changed is None else await self._show(conn, changed, at)
 
-    async def rotate(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> EndpointView:
+    async def rotate(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime, *, name: str = DEFAULT
+    ) -> EndpointView:
         """Put a new secret in use, and show it; the old one signs beside it for a day. Raises NoWebhook."""
-        endpoint = await self._of(conn, tenant_id, environment)
+        endpoint = await self._of(conn, tenant_id, environment, name)
         secret, secret_id = new_secret(), new_id(at)
         encrypted = self._vault.encrypt_secret(tenant_id, secret_id, secret)
         await endpoints.rotate(conn, tenant_id, endpoint.endpoint_id, secret_id=secret_id, secret=encrypted, at=at)
         return replace(await self._show(conn, endpoint, at), secret=secret)
 
-    async def reveal(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> EndpointView:
+    async def reveal(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime, *, name: str = DEFAULT
+    ) -> EndpointView:
         """Return the current secret again, after the person has confirmed their identity. Raises NoWebhook."""
-        endpoint = await self._of(conn, tenant_id, environment)
+        endpoint = await self._of(conn, tenant_id, environment, name)
         in_use, *_ = await endpoints.secrets(conn, tenant_id, endpoint.endpoint_id, at)
         secret = self._vault.decrypt_secret(tenant_id, in_use.secret_id, in_use.secret)
         return replace(await self._show(conn, endpoint, at), secret=secret)
 
-    async def test(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> UUID:
+    async def test(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime, *, name: str = DEFAULT
+    ) -> UUID:
         """Send an event `test` to the address; gives the delivery's id. Raises NoWebhook and NotNow."""
-        return await self.sample(conn, tenant_id, environment, WebhookEvent.TEST, at)
+        return await self.sample(conn, tenant_id, environment, WebhookEvent.TEST, at, name=name)
 
     async def sample(
-        self, conn: Conn, tenant_id: TenantId, environment: Environment, kind: WebhookEvent, at: datetime
+        self,
+        conn: Conn,
+        tenant_id: TenantId,
+        environment: Environment,
+        kind: WebhookEvent,
+        at: datetime,
+        *,
+        name: str = DEFAULT,
     ) -> UUID:
         """Send a sample of a kind of event, whatever it wants to be told of. Raises NoWebhook and NotNow."""
-        endpoint = await self._of(conn, tenant_id, environment)
+        endpoint = await self._of(conn, tenant_id, environment, name)
         _require_called(endpoint)
         return await events.emit_to_one(
             conn,
@@ -190,7 +242,14 @@ class WebhookAccounts:
         )
 
     async def recover(
-        self, conn: Conn, tenant_id: TenantId, environment: Environment, since: datetime, at: datetime
+        self,
+        conn: Conn,
+        tenant_id: TenantId,
+        environment: Environment,
+        since: datetime,
+        at: datetime,
+        *,
+        name: str = DEFAULT,
     ) -> RecoveryRecord:
         """Redeliver failed and held events since a time, in stretches. Raises NoWebhook, BadWebhook, NotNow.
 
@@ -201,7 +260,7 @@ class WebhookAccounts:
             raise BadWebhook(Text("since must lie in the past", "since debe estar en el pasado"))
         async with conn.transaction():
             await endpoints.lock_changes(conn, tenant_id)
-            endpoint = await self._of(conn, tenant_id, environment)
+            endpoint = await self._of(conn, tenant_id, environment, name)
             if (other := await recoveries.under_way(conn, tenant_id, endpoint.endpoint_id)) is not None:
                 raise NotNow(Text(f"a recovery is under way: {other}", f"hay una recuperación en curso: {other}"))
             recovery_id = new_id(at)
@@ -219,11 +278,22 @@ class WebhookAccounts:
         assert found is not None
         return found
 
-    async def _of(self, conn: Conn, tenant_id: TenantId, environment: Environment) -> Endpoint:
-        endpoint = await endpoints.of_environment(conn, tenant_id, environment)
+    async def _of(self, conn: Conn, tenant_id: TenantId, environment: Environment, name: str) -> Endpoint:
+        endpoint = await endpoints.of_environment(conn, tenant_id, environment, name)
         if endpoint is None:
-            raise NoWebhook(environment)
+            raise NoWebhook(environment, name)
         return endpoint
+
+    async def _require_room(self, conn: Conn, tenant_id: TenantId, environment: Environment | None) -> None:
+        """See that another endpoint fits in an environment; changes are locked. Raises BadWebhook."""
+        there = [one for one in await endpoints.listed(conn, tenant_id) if one.environment == environment]
+        if len(there) >= MAX_ENDPOINTS:
+            raise BadWebhook(
+                Text(
+                    f"an environment has at most {MAX_ENDPOINTS} webhook endpoints: delete one first",
+                    f"un ambiente tiene máximo {MAX_ENDPOINTS} webhooks: elimine uno primero",
+                )
+            )
 
     def _check(self, wanted: Wanted) -> tuple[str, list[WebhookEvent]]:
         kinds = []
@@ -262,6 +332,7 @@ class WebhookAccounts:
         conn: Conn,
         tenant_id: TenantId,
         environment: Environment | None,
+        name: str,
         wanted: Wanted,
         kinds: Sequence[WebhookEvent],
         at: datetime,
@@ -272,6 +343,7 @@ class WebhookAccounts:
             tenant_id,
             endpoint_id=endpoint_id,
             environment=environment,
+            name=name,
             url=wanted.url,
             enabled=wanted.enabled,
             events=kinds,

@@ -127,4 +127,5 @@ def _submission(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
         "razonSocialComprador": None if failed else "Colmado Dos Hermanos SRL",
         "fechaEmision": None if failed else local(at).date().isoformat(),
         "readyToPrint": kind in (WebhookEvent.ACCEPTED, WebhookEvent.CONDITIONAL),
+        "metadata": {"branch": "norte"},
     }

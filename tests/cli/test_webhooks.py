@@ -97,6 +97,19 @@ def test_a_test_is_sent_listed_and_made_again(fe: Fe, tenant: str) -> None:
     assert "under way" in fe.refused("webhook", "recover", *AT, "--since", "2026-01-01", webhook_keys=KEYS)
 
 
+def test_another_webhook_is_set_by_its_name_and_deleted(fe: Fe, tenant: str) -> None:
+    crm = (*AT, "--name", "crm", "--json")
+    made = fe("webhook", "set", *crm, "--url", "https://crm.example.com/", webhook_keys=KEYS).json
+    assert fe("webhook", "rotate", *crm, webhook_keys=KEYS).json["secret"] != made["secret"]
+    shown = fe("webhook", "show", *AT, "--json", webhook_keys=KEYS).json
+    gone = fe("webhook", "delete", *crm, webhook_keys=KEYS).json
+
+    assert [one["name"] for one in shown] == ["crm"]
+    assert gone == {"deleted": "crm", "environment": "testecf"}
+    assert "no webhook endpoint crm" in fe.refused("webhook", "delete", *crm, webhook_keys=KEYS)
+    assert "lower-case" in fe.refused("webhook", "test", *AT, "--name", "C", code=2, webhook_keys=KEYS)
+
+
 def test_what_cannot_be_done_is_said_in_one_line(fe: Fe, tenant: str) -> None:
     nobody = "00000000-0000-7000-8000-000000000000"
 

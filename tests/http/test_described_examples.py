@@ -340,6 +340,13 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("putWebhook", await api.put("/webhooks", json=new), "new")
     like("putWebhook", await api.put("/webhooks", json=changed), "changed")
     like("listWebhooks", await api.get("/webhooks"), "one")
+    crm = "/webhooks/endpoints/crm"
+    like("listWebhookEndpoints", await api.get("/webhooks/endpoints"), "one")
+    like("putWebhookEndpoint", await api.put(crm, json=new), "new")
+    like("putWebhookEndpoint", await api.put(crm, json=changed), "changed")
+    like("rotateEndpointSecret", await api.post(f"{crm}/rotate"), "rotated")
+    like("testWebhookEndpoint", await api.post(f"{crm}/test"), "under-way")
+    like("deleteWebhookEndpoint", await api.delete(crm), "deleted")
     like("rotateWebhookSecret", await api.post("/webhooks/rotate"), "rotated")
     like("testWebhook", await api.post("/webhooks/test"), "under-way")
     deliveries = like("listDeliveries", await api.get("/webhooks/deliveries"), "page")

@@ -182,6 +182,35 @@ async def test_it_is_switched_off_and_on(portal: Running, owner: Browser, tenant
     assert actions == ["webhook enabled", "webhook disabled", "webhook set"]
 
 
+async def test_another_webhook_is_set_up_listed_and_deleted(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    await set_up(owner, tenant)
+    crm = at(tenant, "?endpoint=crm")
+    page = await owner.get(crm)
+    assert "No address is set" in page.text
+    made = await owner.send(at(tenant), {"url": "https://crm.example.com/hook", "events": ["submission.accepted"]})
+    assert _SECRET.search(made.text) is not None
+
+    listed = await owner.get(at(tenant))
+    assert (URL in listed.text, "?endpoint=crm" in listed.text) == (True, True)
+    await owner.get(at(tenant, "/secret?endpoint=crm"))
+    assert _SECRET.search((await owner.send(at(tenant, "/secret"))).text) is not None
+    await owner.get(crm)
+    delivery = (await owner.send(at(tenant, "/test"))).text
+    assert "crm" in delivery
+
+    await owner.get(crm)
+    gone = await owner.send(at(tenant, "/delete"))
+    assert ("The webhook is deleted." in gone.text, "crm.example.com" in gone.text) == (True, False)
+    assert (await owner.get("/companies/1/ecf/webhooks?endpoint=C+R")).status_code in (400, 404)
+    found = await portal.db.run(changes.latest, tenant, limit=9)
+    assert [(one.action, one.subject) for one in found] == [
+        ("webhook deleted", "ecf/crm"),
+        ("webhook secret shown", "ecf/crm"),
+        ("webhook set", "ecf/crm"),
+        ("webhook set", "ecf"),
+    ]
+
+
 async def test_one_that_we_gave_up_says_why_and_goes_on_when_enabled(
     portal: Running, owner: Browser, tenant: TenantId
 ) -> None:

@@ -154,7 +154,7 @@ MATRIX = """
 | `voidings` | SI | SUD | SIU | S | | SI | |
 | `webhook_attempts` | S | SID | S | S | | S | |
 | `webhook_deliveries` | SIu | SIUD | SIu | S | I | SIu | |
-| `webhook_endpoints` | SIU | Su | SIU | s | s | SIU | |
+| `webhook_endpoints` | SIU | SuD | SIU | s | s | SIU | |
 | `webhook_events` | SI | SID | SI | S | I | SI | |
 | `webhook_notices` | | SID | S | S | | | |
 | `webhook_recoveries` | SI | SIUD | SI | S | | SI | |
@@ -164,7 +164,7 @@ MATRIX = """
 """
 
 #: Columns that a redelivery changes.
-RETRIED = {"stage", "run_at", "attempt", "deaths", "holder", "entered_at", "finished_at"}
+RETRIED = {"stage", "run_at", "attempt", "deaths", "holder", "entered_at", "finished_at", "last_error"}
 
 #: The columns behind the small letters.
 SOME_COLUMNS = {
@@ -291,6 +291,8 @@ ALL_BUT = {
 
 #: Functions and the roles that may call them; writers of outcomes are the actors'.
 CALLERS = {
+    "end_webhook": (FRONT, WORKER, OPERATOR, PORTAL),
+    "end_deleted_webhooks": (WORKER,),
     "uuid_floor": (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL),
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR, PORTAL)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), ASKED),

@@ -204,6 +204,9 @@ class Fe:
 
     webhooks = _call(calls.webhooks)
     set_webhook = _call(calls.set_webhook)
+    webhook_endpoints = _call(calls.webhook_endpoints)
+    set_webhook_endpoint = _call(calls.set_webhook_endpoint)
+    delete_webhook_endpoint = _call(calls.delete_webhook_endpoint)
     rotate_webhook = _call(calls.rotate_webhook)
     test_webhook = _call(calls.test_webhook)
     deliveries = _list(calls.deliveries)

@@ -91,6 +91,7 @@ from fe_client.models import (
     VoidingAnswer,
     VoidingsAnswer,
     Webhook,
+    WebhookDeleted,
     WebhookRequest,
     Webhooks,
 )
@@ -855,14 +856,34 @@ def set_webhook(session: Session, webhook: WebhookRequest) -> Plan[Webhook]:
     return session.call("PUT", "/webhooks", body=_known("set_webhook", webhook, WebhookRequest))
 
 
-def rotate_webhook(session: Session) -> Plan[Webhook]:
+def webhook_endpoints(session: Session) -> Plan[list[Webhook]]:
+    """List every webhook endpoint of the environment, the one named `default` included."""
+    return session.items("GET", "/webhooks/endpoints")
+
+
+def set_webhook_endpoint(session: Session, name: str, webhook: WebhookRequest) -> Plan[Webhook]:
+    """Set one of several endpoints, by its name. The first answer has its `secret`, as that of `set_webhook`."""
+    body = _known("set_webhook_endpoint", webhook, WebhookRequest)
+    return session.call("PUT", f"/webhooks/endpoints/{_in_path(name)}", body=body)
+
+
+def delete_webhook_endpoint(session: Session, name: str) -> Plan[WebhookDeleted]:
+    """Delete an endpoint: what it was not delivered ends as failed. Raises NotThereError."""
+    return session.call("DELETE", f"/webhooks/endpoints/{_in_path(name)}")
+
+
+def rotate_webhook(session: Session, endpoint: str | None = None) -> Plan[Webhook]:
     """Rotate the signing secret; for a day the old one signs beside it."""
-    return session.call("POST", "/webhooks/rotate", repeatable=False)
+    return session.call("POST", f"{_endpoint(endpoint)}/rotate", repeatable=False)
 
 
-def test_webhook(session: Session) -> Plan[DeliveryAgain]:
+def test_webhook(session: Session, endpoint: str | None = None) -> Plan[DeliveryAgain]:  # noqa: PT028  (no test)
     """Have a test event sent to you."""
-    return session.call("POST", "/webhooks/test", repeatable=False)
+    return session.call("POST", f"{_endpoint(endpoint)}/test", repeatable=False)
+
+
+def _endpoint(name: str | None) -> str:
+    return "/webhooks" if name is None else f"/webhooks/endpoints/{_in_path(name)}"
 
 
 def delivery(session: Session, delivery_id: str) -> Plan[DeliveryDetail | None]:
@@ -879,9 +900,10 @@ def retry_delivery(session: Session, delivery_id: str) -> Plan[DeliveryAgain]:
     return session.call("POST", path, repeatable=False)
 
 
-def recover_webhook(session: Session, since: Moment) -> Plan[Recovery]:
+def recover_webhook(session: Session, since: Moment, endpoint: str | None = None) -> Plan[Recovery]:
     """Redeliver every failed event since a time. Raises ConflictError while another is at it."""
-    return session.call("POST", "/webhooks/recover", body={"since": _moment(since)}, repeatable=False)
+    body = _without_none({"since": _moment(since), "endpoint": endpoint})
+    return session.call("POST", "/webhooks/recover", body=body, repeatable=False)
 
 
 def webhook_recoveries(session: Session) -> Plan[list[Recovery]]:
@@ -996,15 +1018,17 @@ def deliveries(
     state: str | None = None,
     event: str | None = None,
     about: str | None = None,
+    endpoint: str | None = None,
     page_size: int = 200,
 ) -> Pages[Delivery]:
-    """Go through the calls of your webhook, newest first; `about` is a received document's id or a taxLogId."""
+    """Go through the calls of your webhooks, newest first; `about` is a received document's id or a taxLogId."""
     query = {
         "from": _moment(since),
         "to": _moment(until),
         "state": state,
         "event": event,
         "about": about,
+        "endpoint": endpoint,
         "limit": page_size,
     }
     return Pages(session, "/webhooks/deliveries", query)

@@ -493,6 +493,8 @@ class Delivery(TypedDict):
     id: str
     """as in `X-Service-Delivery` and `webhook-id`"""
     webhookId: str
+    endpoint: str | None
+    """name of the endpoint"""
     event: str
     """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`"""
     about: str
@@ -506,7 +508,7 @@ class Delivery(TypedDict):
     nextAttemptAt: str | None
     finishedAt: str | None
     lastError: str | None
-    """what the last try failed by; null: it did not"""
+    """what the last try failed by; null: it did not; `deleted`: the endpoint was deleted"""
     redirected: bool
     """whether a 3xx confirmed it, which was not followed"""
 
@@ -525,6 +527,8 @@ class DeliveryDetail(TypedDict):
     id: str
     """as in `X-Service-Delivery` and `webhook-id`"""
     webhookId: str
+    endpoint: str | None
+    """name of the endpoint"""
     event: str
     """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`"""
     about: str
@@ -538,7 +542,7 @@ class DeliveryDetail(TypedDict):
     nextAttemptAt: str | None
     finishedAt: str | None
     lastError: str | None
-    """what the last try failed by; null: it did not"""
+    """what the last try failed by; null: it did not; `deleted`: the endpoint was deleted"""
     redirected: bool
     """whether a 3xx confirmed it, which was not followed"""
     tries: "list[Attempt]"
@@ -5277,6 +5281,8 @@ class RecoveryRequest(TypedDict):
 
     since: str
     """a date (its start in UTC) or a timestamp"""
+    endpoint: NotRequired[str | None]
+    """name of the endpoint"""
 
 
 class RecurringAnswer(TypedDict):
@@ -6080,6 +6086,8 @@ class Webhook(TypedDict):
     id: str
     environment: "Environment | None"
     """null: of every one; set by who runs the service"""
+    name: str
+    """`default`: the one that PUT /webhooks sets"""
     url: str
     enabled: bool
     events: list[str]
@@ -6099,6 +6107,13 @@ class Webhook(TypedDict):
     """only where it has just been made: keep it, it is not shown again"""
     warnings: NotRequired["list[DocumentProblem]"]
     """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class WebhookDeleted(TypedDict):
+    """The endpoint was deleted. Its undelivered events ended as `failed`, with `lastError` `deleted`."""
+
+    ok: bool
+    name: str
 
 
 class WebhookRequest(TypedDict):

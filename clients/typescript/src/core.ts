@@ -525,6 +525,8 @@ export type components = {
             /** @description as in `X-Service-Delivery` and `webhook-id` */
             id: string;
             webhookId: string;
+            /** @description name of the endpoint */
+            endpoint: string | null;
             /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up` */
             event: string;
             /** @description id of the received document or the submission, or what else it tells of */
@@ -541,7 +543,7 @@ export type components = {
             createdAt: string;
             nextAttemptAt: string | null;
             finishedAt: string | null;
-            /** @description what the last try failed by; null: it did not */
+            /** @description what the last try failed by; null: it did not; `deleted`: the endpoint was deleted */
             lastError: string | null;
             /** @description whether a 3xx confirmed it, which was not followed */
             redirected: boolean;
@@ -558,6 +560,8 @@ export type components = {
             /** @description as in `X-Service-Delivery` and `webhook-id` */
             id: string;
             webhookId: string;
+            /** @description name of the endpoint */
+            endpoint: string | null;
             /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up` */
             event: string;
             /** @description id of the received document or the submission, or what else it tells of */
@@ -574,7 +578,7 @@ export type components = {
             createdAt: string;
             nextAttemptAt: string | null;
             finishedAt: string | null;
-            /** @description what the last try failed by; null: it did not */
+            /** @description what the last try failed by; null: it did not; `deleted`: the endpoint was deleted */
             lastError: string | null;
             /** @description whether a 3xx confirmed it, which was not followed */
             redirected: boolean;
@@ -4544,6 +4548,8 @@ export type components = {
              * @example 2026-11-20T14:00Z
              */
             since: string;
+            /** @description name of the endpoint */
+            endpoint?: string | null;
         };
         /** @description A recurring receipt with its template and turns. */
         RecurringAnswer: {
@@ -5409,6 +5415,8 @@ export type components = {
             id: string;
             /** @description null: of every one; set by who runs the service */
             environment: components["schemas"]["Environment"] | null;
+            /** @description `default`: the one that PUT /webhooks sets */
+            name: string;
             url: string;
             enabled: boolean;
             events: string[];
@@ -5430,6 +5438,11 @@ export type components = {
             secret?: string;
             /** @description remarks on this request, such as members of its body that do not exist and were ignored */
             warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description The endpoint was deleted. Its undelivered events ended as `failed`, with `lastError` `deleted`. */
+        WebhookDeleted: {
+            ok: boolean;
+            name: string;
         };
         /**
          * @description Where the tenant wants to be called in the key's environment; there is one address for each.
@@ -5833,6 +5846,7 @@ export type VoidingAnswer = components['schemas']['VoidingAnswer'];
 export type VoidingRequest = components['schemas']['VoidingRequest'];
 export type VoidingsAnswer = components['schemas']['VoidingsAnswer'];
 export type Webhook = components['schemas']['Webhook'];
+export type WebhookDeleted = components['schemas']['WebhookDeleted'];
 export type WebhookRequest = components['schemas']['WebhookRequest'];
 export type Webhooks = components['schemas']['Webhooks'];
 export type $defs = Record<string, never>;

@@ -69,6 +69,7 @@ import type {
   VoidingRequest,
   VoidingsAnswer,
   Webhook,
+  WebhookDeleted,
   WebhookRequest,
   Webhooks,
 } from './core.js';
@@ -203,6 +204,11 @@ interface Listed extends CallOptions {
 interface InCatalogue extends CallOptions {
   q?: string;
   pageSize?: number;
+}
+
+export interface OfEndpoint extends CallOptions {
+  /** The name of one of several webhook endpoints; without it the default one. */
+  endpoint?: string | undefined;
 }
 
 export interface OfVersion extends CallOptions {
@@ -895,21 +901,43 @@ export class Fe {
     return this.session.call('PUT', '/webhooks', { body: webhook, ...options });
   }
 
+  /** List every webhook endpoint of the environment, the one named `default` included. */
+  async webhookEndpoints(options: CallOptions = {}): Promise<Webhook[]> {
+    return (await this.session.call<Webhooks>('GET', '/webhooks/endpoints', options)).items;
+  }
+
+  /** Set one of several endpoints, by its name. The first answer has its `secret`, as that of `setWebhook`. */
+  setWebhookEndpoint(name: string, webhook: WebhookRequest, options: CallOptions = {}): Promise<Webhook> {
+    known('setWebhookEndpoint', webhook, ['url', 'enabled', 'events', 'headers']);
+    return this.session.call('PUT', endpointOf(name), { body: webhook, ...options });
+  }
+
+  /** Delete an endpoint: what it was not delivered ends as failed. Throws NotThereError. */
+  deleteWebhookEndpoint(name: string, options: CallOptions = {}): Promise<WebhookDeleted> {
+    return this.session.call('DELETE', endpointOf(name), options);
+  }
+
   /** Rotate the signing secret; for a day the old one signs beside it. */
-  rotateWebhook(options: CallOptions = {}): Promise<Webhook> {
-    return this.session.call('POST', '/webhooks/rotate', { repeatable: false, ...options });
+  rotateWebhook(options: OfEndpoint = {}): Promise<Webhook> {
+    known('rotateWebhook', options, [...CALL, 'endpoint']);
+    const { endpoint, ...call } = options;
+    return this.session.call('POST', `${endpointOf(endpoint)}/rotate`, { repeatable: false, ...call });
   }
 
   /** Have a test event sent to you. */
-  testWebhook(options: CallOptions = {}): Promise<DeliveryAgain> {
-    return this.session.call('POST', '/webhooks/test', { repeatable: false, ...options });
+  testWebhook(options: OfEndpoint = {}): Promise<DeliveryAgain> {
+    known('testWebhook', options, [...CALL, 'endpoint']);
+    const { endpoint, ...call } = options;
+    return this.session.call('POST', `${endpointOf(endpoint)}/test`, { repeatable: false, ...call });
   }
 
-  /** Go through the calls of your webhook, newest first; `about` is a received document's id or a taxLogId. */
-  deliveries(filter: Listed & { state?: string; event?: string; about?: string } = {}): AsyncGenerator<Delivery, void> {
-    known('deliveries', filter, [...LISTED, 'state', 'event', 'about']);
-    const { state, event, about } = filter;
-    return this.#listed('/webhooks/deliveries', { state, event, about }, filter);
+  /** Go through the calls of your webhooks, newest first; `about` is a received document's id or a taxLogId. */
+  deliveries(
+    filter: Listed & { state?: string; event?: string; about?: string; endpoint?: string } = {},
+  ): AsyncGenerator<Delivery, void> {
+    known('deliveries', filter, [...LISTED, 'state', 'event', 'about', 'endpoint']);
+    const { state, event, about, endpoint } = filter;
+    return this.#listed('/webhooks/deliveries', { state, event, about, endpoint }, filter);
   }
 
   /** Show a delivery and each of its tries. undefined: there is none with that id. */
@@ -927,9 +955,11 @@ export class Fe {
   }
 
   /** Redeliver every failed event since a time. Throws ConflictError while another is at it. */
-  recoverWebhook(since: Moment, options: CallOptions = {}): Promise<Recovery> {
-    const body = { since: moment(since) };
-    return this.session.call('POST', '/webhooks/recover', { body, repeatable: false, ...options });
+  recoverWebhook(since: Moment, options: OfEndpoint = {}): Promise<Recovery> {
+    known('recoverWebhook', options, [...CALL, 'endpoint']);
+    const { endpoint, ...call } = options;
+    const body = { since: moment(since), endpoint };
+    return this.session.call('POST', '/webhooks/recover', { body, repeatable: false, ...call });
   }
 
   /** List the latest recoveries, newest first. */
@@ -1026,6 +1056,10 @@ function handedIn(document: Document, { asUser, asUserId, simulate, sequence }: 
 
 function one(trackOrId: string): string {
   return `/invoices/${encodeURIComponent(trackOrId)}`;
+}
+
+function endpointOf(name: string | undefined): string {
+  return name === undefined ? '/webhooks' : `/webhooks/endpoints/${encodeURIComponent(name)}`;
 }
 
 function oneImport(importId: string): string {

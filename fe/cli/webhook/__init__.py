@@ -4,7 +4,7 @@ import click
 
 from fe.cli import Lazy
 from fe.cli.webhook.deliveries import deliveries_, retry
-from fe.cli.webhook.endpoint import disable, recover, recoveries_, reveal, rotate, set_, show_, test_
+from fe.cli.webhook.endpoint import delete, disable, recover, recoveries_, reveal, rotate, set_, show_, test_
 
 #: Commands of integrators: they need no database.
 _TRY = {
@@ -18,5 +18,5 @@ def webhook() -> None:
     """Set where a tenant's events are sent, see deliveries, and try webhooks on one machine."""
 
 
-for command in (show_, set_, disable, rotate, reveal, test_, deliveries_, retry, recover, recoveries_):
+for command in (show_, set_, disable, delete, rotate, reveal, test_, deliveries_, retry, recover, recoveries_):
     webhook.add_command(command)

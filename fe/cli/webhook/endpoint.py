@@ -1,5 +1,6 @@
 """`fe webhook show|set|disable|rotate|test|recover`: where a tenant's events are sent, and sending again."""
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,10 +22,23 @@ from fe.lifecycle import WANTED, WebhookEvent
 from fe.store.postgres.db import Conn
 from fe.store.records import tenants
 from fe.store.webhooks import recoveries
+from fe.store.webhooks.endpoints import DEFAULT
 from fe.store.webhooks.recoveries import RecoveryRecord, RecoveryState
-from fe.webhooks.accounts import DEFAULT_EVENTS, EndpointView, Wanted, WebhookAccounts, webhook_accounts
+from fe.webhooks.accounts import DEFAULT_EVENTS, NAME_FORM, EndpointView, Wanted, WebhookAccounts, webhook_accounts
 
 T = TypeVar("T")
+
+
+def _check_name(_: click.Context, __: click.Parameter, name: str) -> str:
+    if not re.fullmatch(NAME_FORM, name):
+        raise click.BadParameter("1 to 40 lower-case letters, digits or hyphens, beginning with a letter or digit")
+    return name
+
+
+#: Which of several endpoints of an environment.
+name_option = click.option(
+    "--name", default=DEFAULT, callback=_check_name, metavar="NAME", help="Of several endpoints. [default]"
+)
 
 _KINDS = [str(kind) for kind in WebhookEvent if kind in WANTED]
 
@@ -50,17 +64,24 @@ def change_of_tenant(
     by_whom: str,
     action: str,
     work: Callable[[WebhookAccounts, Conn, TenantId], Awaitable[EndpointView | None]],
+    name: str = DEFAULT,
+    *,
+    deletes: bool = False,
 ) -> EndpointView | None:
     """Change a tenant's webhook, and keep it among the tenant's changes; None where there is none."""
+    subject = environment if name == DEFAULT else f"{environment}/{name}"
 
     async def task(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView | None:
         by = author(by_whom)
         shown = await accounts.shown(conn, tenant_id, environment, by.at, locked=True)
-        before = next((one.audit_record for one in shown if one.endpoint.environment == environment), None)
+        wanted = (environment, name)
+        found = (one.audit_record for one in shown if (one.endpoint.environment, one.endpoint.name) == wanted)
+        before = next(found, None)
         made = await work(accounts, conn, tenant_id)
         owner = await tenants.by_id(conn, tenant_id)
         if made is not None and owner is not None:
-            await audited_changes.note(conn, owner, by, action, environment, before, made.audit_record)
+            after = None if deletes else made.audit_record
+            await audited_changes.note(conn, owner, by, action, subject, before, after)
         return made
 
     return of_tenant(tenant_name, task)
@@ -89,6 +110,7 @@ def show_(tenant_name: str, environment: Environment, as_json: bool) -> None:
 @click.command("set")
 @tenant_option
 @environment_option
+@name_option
 @click.option("--url", required=True, help="https address that is called.")
 @click.option("--event", "events", multiple=True, type=click.Choice(_KINDS), help="May be repeated. [received_ecf]")
 @click.option("--headers", "headers_file", type=click.Path(path_type=Path), help="JSON file: headers of the tenant's.")
@@ -101,6 +123,7 @@ def show_(tenant_name: str, environment: Environment, as_json: bool) -> None:
 def set_(
     tenant_name: str,
     environment: Environment,
+    name: str,
     url: str,
     events: tuple[str, ...],
     headers_file: Path | None,
@@ -125,9 +148,9 @@ def set_(
     wanted = Wanted(url=url, events=events or DEFAULT_EVENTS, headers=headers, kept=kept)
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
-        return await accounts.put(conn, tenant_id, environment, wanted, system_clock())
+        return await accounts.put(conn, tenant_id, environment, wanted, system_clock(), name=name)
 
-    made = change_of_tenant(tenant_name, environment, by_whom, "webhook set", work)
+    made = change_of_tenant(tenant_name, environment, by_whom, "webhook set", work, name)
     assert made is not None
     _print(made, as_json=as_json)
 
@@ -135,15 +158,16 @@ def set_(
 @click.command()
 @tenant_option
 @environment_option
+@name_option
 @by_option
 @json_option
-def disable(tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
+def disable(tenant_name: str, environment: Environment, name: str, by_whom: str, as_json: bool) -> None:
     """Disable the webhook and create no events for it; `set` enables it again."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView | None:
-        return await accounts.disable(conn, tenant_id, environment, system_clock())
+        return await accounts.disable(conn, tenant_id, environment, system_clock(), name=name)
 
-    found = change_of_tenant(tenant_name, environment, by_whom, "webhook disabled", work)
+    found = change_of_tenant(tenant_name, environment, by_whom, "webhook disabled", work, name)
     if found is None:
         raise Failure(f"no webhook is set in {environment.value}")
     _print(found, as_json=as_json)
@@ -152,15 +176,16 @@ def disable(tenant_name: str, environment: Environment, by_whom: str, as_json: b
 @click.command()
 @tenant_option
 @environment_option
+@name_option
 @by_option
 @json_option
-def rotate(tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
+def rotate(tenant_name: str, environment: Environment, name: str, by_whom: str, as_json: bool) -> None:
     """Create a new secret and show it once; the old one also signs for 24 hours."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
-        return await accounts.rotate(conn, tenant_id, environment, system_clock())
+        return await accounts.rotate(conn, tenant_id, environment, system_clock(), name=name)
 
-    made = change_of_tenant(tenant_name, environment, by_whom, "webhook secret rotated", work)
+    made = change_of_tenant(tenant_name, environment, by_whom, "webhook secret rotated", work, name)
     assert made is not None
     _print(made, as_json=as_json)
 
@@ -168,28 +193,46 @@ def rotate(tenant_name: str, environment: Environment, by_whom: str, as_json: bo
 @click.command()
 @tenant_option
 @environment_option
+@name_option
 @by_option
 @json_option
-def reveal(tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
+def reveal(tenant_name: str, environment: Environment, name: str, by_whom: str, as_json: bool) -> None:
     """Show the current secret again. The tenant's changes record this."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
-        return await accounts.reveal(conn, tenant_id, environment, system_clock())
+        return await accounts.reveal(conn, tenant_id, environment, system_clock(), name=name)
 
-    made = change_of_tenant(tenant_name, environment, by_whom, "webhook secret shown", work)
+    made = change_of_tenant(tenant_name, environment, by_whom, "webhook secret shown", work, name)
     assert made is not None
     show(record(made), as_json=as_json)
+
+
+@click.command()
+@tenant_option
+@environment_option
+@name_option
+@by_option
+@json_option
+def delete(tenant_name: str, environment: Environment, name: str, by_whom: str, as_json: bool) -> None:
+    """Delete a webhook. Its undelivered events end as failed."""
+
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
+        return await accounts.remove(conn, tenant_id, environment, system_clock(), name=name)
+
+    change_of_tenant(tenant_name, environment, by_whom, "webhook deleted", work, name, deletes=True)
+    show({"deleted": name, "environment": environment}, as_json=as_json)
 
 
 @click.command("test")
 @tenant_option
 @environment_option
+@name_option
 @json_option
-def test_(tenant_name: str, environment: Environment, as_json: bool) -> None:
+def test_(tenant_name: str, environment: Environment, name: str, as_json: bool) -> None:
     """Send an event `test`; `fe webhook deliveries --id` shows its outcome."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> UUID:
-        return await accounts.test(conn, tenant_id, environment, system_clock())
+        return await accounts.test(conn, tenant_id, environment, system_clock(), name=name)
 
     show({"delivery": str(of_tenant(tenant_name, work)), "state": "pending"}, as_json=as_json)
 
@@ -197,13 +240,15 @@ def test_(tenant_name: str, environment: Environment, as_json: bool) -> None:
 @click.command()
 @tenant_option
 @environment_option
+@name_option
 @click.option("--since", required=True, type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="In UTC.")
 @json_option
-def recover(tenant_name: str, environment: Environment, since: datetime, as_json: bool) -> None:
+def recover(tenant_name: str, environment: Environment, name: str, since: datetime, as_json: bool) -> None:
     """Redeliver the events that were not delivered since a time, in the background."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> RecoveryRecord:
-        return await accounts.recover(conn, tenant_id, environment, since.replace(tzinfo=UTC), system_clock())
+        moment_ = since.replace(tzinfo=UTC)
+        return await accounts.recover(conn, tenant_id, environment, moment_, system_clock(), name=name)
 
     show(_recovery(of_tenant(tenant_name, work)), as_json=as_json)
 
@@ -237,6 +282,7 @@ def record(shown: EndpointView) -> dict[str, Any]:
     printed: dict[str, Any] = {
         "id": str(one.endpoint_id),
         "environment": one.environment,
+        "name": one.name,
         "url": one.url,
         "enabled": one.enabled,
         "events": list(one.events),

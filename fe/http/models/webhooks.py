@@ -1,8 +1,9 @@
 """Request and answer models of webhooks."""
 
+import re
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 # The library's own: what typing has before Python 3.12 does not tell pydantic which fields are required.
 from typing_extensions import TypedDict
@@ -12,8 +13,10 @@ from fe.ecf.texts import Text
 from fe.http.messages import must_be, say
 from fe.http.models.response_types import Moment, ResponseModel, Uuid, closed
 from fe.http.models.warnings import Warnings
-from fe.http.request_bodies import RequestModel
+from fe.http.request_bodies import InvalidField, RequestModel
 from fe.lifecycle import WANTED, WebhookEvent
+from fe.store.webhooks.endpoints import DEFAULT
+from fe.webhooks.accounts import NAME_FORM
 
 #: Events that an endpoint can choose, in the order of the page.
 EVENTS = [str(kind) for kind in WebhookEvent if kind in WANTED]
@@ -74,6 +77,20 @@ class RecoveryRequest(RequestModel):
             json_schema_extra={"examples": ["2026-11-20T14:00Z"]},
         ),
     ]
+    endpoint: Annotated[
+        str | None,
+        Field(
+            description="name of the endpoint",
+            json_schema_extra={"pattern": f"^{NAME_FORM}$", "default": DEFAULT},
+        ),
+    ] = None
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_a_name(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(NAME_FORM, value):
+            raise InvalidField(must_be("endpoint", say("endpoint-name")))
+        return value
 
 
 @closed
@@ -82,6 +99,7 @@ class Webhook(TypedDict):
 
     id: Uuid
     environment: Annotated[Environment | None, Field(description="null: of every one; set by who runs the service")]
+    name: Annotated[str, Field(description="`default`: the one that PUT /webhooks sets")]
     url: str
     enabled: bool
     events: list[EventName]
@@ -113,11 +131,20 @@ class Webhooks(TypedDict):
 
 
 @closed
+class WebhookDeleted(TypedDict):
+    """The endpoint was deleted. Its undelivered events ended as `failed`, with `lastError` `deleted`."""
+
+    ok: Literal[True]
+    name: str
+
+
+@closed
 class Delivery(TypedDict):
     """An event on its way to an endpoint, as it was tried so far."""
 
     id: Annotated[Uuid, Field(description="as in `X-Service-Delivery` and `webhook-id`")]
     webhookId: Uuid
+    endpoint: Annotated[str | None, Field(description="name of the endpoint")]
     event: EventName
     about: Annotated[str, Field(description="id of the received document or the submission, or what else it tells of")]
     environment: Environment | None
@@ -129,7 +156,10 @@ class Delivery(TypedDict):
     createdAt: Moment
     nextAttemptAt: Moment | None
     finishedAt: Moment | None
-    lastError: Annotated[str | None, Field(description="what the last try failed by; null: it did not")]
+    lastError: Annotated[
+        str | None,
+        Field(description="what the last try failed by; null: it did not; `deleted`: the endpoint was deleted"),
+    ]
     redirected: Annotated[bool, Field(description="whether a 3xx confirmed it, which was not followed")]
 
 
@@ -205,6 +235,7 @@ class Recoveries(TypedDict):
 
 WEBHOOK = ResponseModel(Webhook)
 WEBHOOKS = ResponseModel(Webhooks)
+WEBHOOK_DELETED = ResponseModel(WebhookDeleted)
 DELIVERY_PAGE = ResponseModel(DeliveryPage)
 DELIVERY_STRETCH = ResponseModel(DeliveryStretch)
 DELIVERY_DETAIL = ResponseModel(DeliveryDetail)

@@ -6,6 +6,7 @@ from fe.http.openapi.described_errors import errors
 from fe.http.parameters import A_MOMENT, DELIVERY_STATES, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX
 from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
 from fe.http.routes.webhooks import WebhookHandlers
+from fe.webhooks.accounts import MAX_ENDPOINTS, NAME_FORM
 
 _GROUP = "Webhooks"
 #: A body has an address, the kinds of events and a few headers.
@@ -16,6 +17,7 @@ _COUNTED = (
 )
 
 _ID = Parameter("deliveryId", "`id` of a delivery", {"type": "string", "maxLength": 64}, "path")
+_NAME = Parameter("endpoint", "`name` of an endpoint", {"type": "string", "pattern": f"^{NAME_FORM}$"}, "path")
 _LIST = (
     Parameter("page", "1 is the newest", whole(1, PAGE_MAX, PAGE_DEFAULT)),
     Parameter("limit", "items on a page", whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
@@ -23,6 +25,7 @@ _LIST = (
     Parameter("to", "made at or before this date (its end in UTC) or timestamp", A_MOMENT),
     Parameter("state", "in this state", {"type": "string", "enum": list(DELIVERY_STATES)}),
     Parameter("event", "of this kind", {"type": "string", "enum": [*models.EVENTS, "test"]}),
+    Parameter("endpoint", "to the endpoint of this name", {"type": "string", "pattern": f"^{NAME_FORM}$"}),
     Parameter("about", "about this received document or submission", {"type": "string", "maxLength": 120}),
     Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
 )
@@ -32,6 +35,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
     """Make the routes below `{prefix}/webhooks`."""
     base = f"{prefix}/webhooks"
     one = f"{base}/deliveries/<delivery_id>"
+    named = f"{base}/endpoints/<endpoint>"
     return (
         Route(
             "GET",
@@ -81,6 +85,74 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 note=_COUNTED,
                 links=(RouteLink(202, "id", "getDelivery", "deliveryId"),),
                 errors=errors("no-webhook", "disabled-webhook"),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{base}/endpoints",
+            "webhooks:read",
+            webhooks.endpoints,
+            About("listWebhookEndpoints", "List webhook endpoints", _GROUP, {200: (models.WEBHOOKS,)}),
+        ),
+        Route(
+            "PUT",
+            named,
+            "webhooks:write",
+            webhooks.put,
+            About(
+                "putWebhookEndpoint",
+                "Set a webhook endpoint by its name",
+                _GROUP,
+                {200: (models.WEBHOOK,)},
+                models.WebhookRequest,
+                parameters=(_NAME,),
+                note=f"An environment has at most {MAX_ENDPOINTS}; each has its own secret, events and headers.",
+                errors=errors("bad-webhook"),
+            ),
+            _BODY,
+        ),
+        Route(
+            "DELETE",
+            named,
+            "webhooks:write",
+            webhooks.delete,
+            About(
+                "deleteWebhookEndpoint",
+                "Delete a webhook endpoint",
+                _GROUP,
+                {200: (models.WEBHOOK_DELETED,)},
+                parameters=(_NAME,),
+                errors=errors("no-webhook-endpoint"),
+            ),
+        ),
+        Route(
+            "POST",
+            f"{named}/rotate",
+            "webhooks:write",
+            webhooks.rotate,
+            About(
+                "rotateEndpointSecret",
+                "Rotate the signing secret of a webhook endpoint",
+                _GROUP,
+                {200: (models.WEBHOOK,)},
+                parameters=(_NAME,),
+                errors=errors("no-webhook-endpoint"),
+            ),
+        ),
+        Route(
+            "POST",
+            f"{named}/test",
+            "webhooks:write",
+            webhooks.test,
+            About(
+                "testWebhookEndpoint",
+                "Send a test event to a webhook endpoint",
+                _GROUP,
+                {202: (models.DELIVERY_AGAIN,)},
+                parameters=(_NAME,),
+                note=_COUNTED,
+                links=(RouteLink(202, "id", "getDelivery", "deliveryId"),),
+                errors=errors("no-webhook-endpoint", "disabled-webhook"),
             ),
         ),
         Route(

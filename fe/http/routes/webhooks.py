@@ -1,5 +1,6 @@
 """Webhooks over HTTP: where the tenant is called, what became of each delivery, and sending again."""
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from operator import attrgetter
@@ -14,7 +15,7 @@ from fe.ecf.texts import Text
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import serialize_problems
-from fe.http.messages import say
+from fe.http.messages import must_be, say
 from fe.http.models.responses import NOT_FOUND
 from fe.http.models.webhooks import (
     DELIVERY_AGAIN,
@@ -24,6 +25,7 @@ from fe.http.models.webhooks import (
     RECOVERIES,
     RECOVERY,
     WEBHOOK,
+    WEBHOOK_DELETED,
     WEBHOOKS,
     Attempt,
     Delivery,
@@ -46,12 +48,15 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue.wakeups import Wakeups
 from fe.store.webhooks import deliveries, recoveries
 from fe.store.webhooks.deliveries import DeliveryState
+from fe.store.webhooks.endpoints import DEFAULT
 from fe.store.webhooks.recoveries import RecoveryState
 from fe.webhooks import accounts as webhooks
-from fe.webhooks.accounts import BadWebhook, EndpointView, NotNow, NoWebhook, Wanted, WebhookAccounts
+from fe.webhooks.accounts import NAME_FORM, BadWebhook, EndpointView, NotNow, NoWebhook, Wanted, WebhookAccounts
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_NAME = re.compile(NAME_FORM)
 
 _STATES: dict[DeliveryState, State] = {
     DeliveryState.PENDING: "pending",
@@ -90,12 +95,20 @@ class WebhookHandlers:
         """Show where the tenant is called in the key's environment, and in all."""
         caller = call.identity
         found = await self._db.run_for(caller.tenant_id, self._accounts.shown, caller.environment, self._clock())
-        answer: Webhooks = {"items": [_serialize(one) for one in found]}
+        answer: Webhooks = {"items": [_serialize(one) for one in found if one.endpoint.name == DEFAULT]}
+        return ApiReply(200, WEBHOOKS.write(answer))
+
+    async def endpoints(self, call: Call) -> ApiReply:
+        """List every endpoint of the key's environment."""
+        caller = call.identity
+        found = await self._db.run_for(caller.tenant_id, self._accounts.shown, caller.environment, self._clock())
+        own = [one for one in found if one.endpoint.environment is not None]
+        answer: Webhooks = {"items": [_serialize(one) for one in own]}
         return ApiReply(200, WEBHOOKS.write(answer))
 
     async def put(self, call: Call) -> ApiReply:
-        """Set where the tenant is called in the key's environment."""
-        caller = call.identity
+        """Set where the tenant is called in the key's environment: the endpoint that is named, or the default one."""
+        caller, name = call.identity, _name(call)
         new = read_body(WebhookRequest, await call.body())
         wanted = Wanted(
             url=new.url,
@@ -103,22 +116,29 @@ class WebhookHandlers:
             events=webhooks.DEFAULT_EVENTS if new.events is None else new.events,
             headers=new.headers,
         )
-        set_now = await self._do(call, self._accounts.put, caller.environment, wanted, self._clock())
+        set_now = await self._do(call, self._accounts.put, caller.environment, wanted, self._clock(), name=name)
         self._wakeups.notify("webhook_recovery")
         answer = _serialize(set_now)
         if new.ignored:
             answer["warnings"] = serialize_problems(new.ignored, call.language)
         return ApiReply(200, WEBHOOK.write(answer))
 
+    async def delete(self, call: Call) -> ApiReply:
+        """Delete an endpoint; what it was not delivered ends as failed."""
+        name = _name(call)
+        await self._do(call, self._accounts.remove, call.identity.environment, self._clock(), name=name)
+        return ApiReply(200, WEBHOOK_DELETED.write({"ok": True, "name": name}))
+
     async def rotate(self, call: Call) -> ApiReply:
         """Make a new secret, and show it."""
-        shown = await self._do(call, self._accounts.rotate, call.identity.environment, self._clock())
+        shown = await self._do(call, self._accounts.rotate, call.identity.environment, self._clock(), name=_name(call))
         return ApiReply(200, WEBHOOK.write(_serialize(shown)))
 
     async def test(self, call: Call) -> ApiReply:
         """Send an event `test`."""
         self._count(call)
-        delivery_id = await self._do(call, self._accounts.test, call.identity.environment, self._clock())
+        name = _name(call)
+        delivery_id = await self._do(call, self._accounts.test, call.identity.environment, self._clock(), name=name)
         return ApiReply(202, DELIVERY_AGAIN.write(_again(delivery_id, say("test-on-its-way"), call)))
 
     async def deliveries(self, call: Call) -> ApiReply:
@@ -158,7 +178,8 @@ class WebhookHandlers:
         since = parse_moment(new.since)
         if since is None:
             raise ApiError(400, say("since-form"))
-        asked = await self._do(call, self._accounts.recover, call.identity.environment, since, self._clock())
+        caller, name = call.identity, new.endpoint or DEFAULT
+        asked = await self._do(call, self._accounts.recover, caller.environment, since, self._clock(), name=name)
         self._wakeups.notify("webhook_recovery")
         answer = _recovery(asked)
         if new.ignored:
@@ -198,7 +219,8 @@ class WebhookHandlers:
         except BadWebhook as bad:
             raise ApiError(400, bad.text) from None
         except NoWebhook as missing:
-            raise ApiError(404, say("set-a-webhook", missing=missing.text)) from None
+            said = say("set-a-webhook", missing=missing.text) if missing.is_default else missing.text
+            raise ApiError(404, said) from None
         except NotNow as busy:
             raise ApiError(409, busy.text) from None
 
@@ -206,6 +228,14 @@ class WebhookHandlers:
 def _is_of(call: Call, delivery: deliveries.DeliveryRecord) -> bool:
     """Whether it is of the key's environment, or of none."""
     return delivery.environment in (call.identity.environment, None)
+
+
+def _name(call: Call) -> str:
+    """Read the name in the path; where it has none, the default one's. Raises ApiError (400)."""
+    name = call.params.get("endpoint", DEFAULT)
+    if not _NAME.fullmatch(name):
+        raise ApiError(400, must_be("name", say("endpoint-name")))
+    return name
 
 
 def _moment(at: datetime | None) -> str | None:
@@ -217,6 +247,7 @@ def _serialize(shown: EndpointView) -> Webhook:
     answer: Webhook = {
         "id": str(one.endpoint_id),
         "environment": one.environment,
+        "name": one.name,
         "url": one.url,
         "enabled": one.enabled,
         "events": list(one.events),
@@ -237,6 +268,7 @@ def _delivery(one: deliveries.DeliveryRecord) -> Delivery:
     return {
         "id": str(one.delivery_id),
         "webhookId": str(one.endpoint_id),
+        "endpoint": one.endpoint_name,
         "event": one.kind,
         "about": one.about,
         "environment": one.environment,

@@ -16,7 +16,15 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages.webhooks import webhook_page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
-from fe.portal.webhook_visits import accounts_of, count_call, require_enabled_company, status_of
+from fe.portal.webhook_visits import (
+    accounts_of,
+    count_call,
+    name_of,
+    require_enabled_company,
+    status_of,
+    subject_of,
+    there,
+)
 from fe.portal.webhook_words import ERRORS, EVENTS, SHOWN_STATES, STATES
 from fe.store.postgres.db import Conn
 from fe.store.webhooks import deliveries
@@ -171,7 +179,7 @@ async def test(visit: Visit) -> Reply:
 
 
 async def _test(conn: Conn, visit: Visit) -> UUID:
-    return await accounts_of(visit).test(conn, visit.tenant_id, visit.environment, visit.now)
+    return await accounts_of(visit).test(conn, visit.tenant_id, visit.environment, visit.now, name=name_of(visit))
 
 
 async def recover(visit: Visit) -> Reply:
@@ -185,12 +193,14 @@ async def recover(visit: Visit) -> Reply:
     except LocalizedError as error:
         return await webhook_page(visit, 400, error.text)
     visit.portal.wakeups.notify("webhook_recovery")
-    return await visit.go(visit.within("webhooks"), _RECOVERING)
+    return await visit.go(there(visit), _RECOVERING)
 
 
 async def _recover(conn: Conn, visit: Visit, since: datetime) -> RecoveryRecord:
-    asked = await accounts_of(visit).recover(conn, visit.tenant_id, visit.environment, since, visit.now)
-    await visit.note(conn, "webhook recovery asked", visit.environment, None, {"since": since.isoformat()})
+    asked = await accounts_of(visit).recover(
+        conn, visit.tenant_id, visit.environment, since, visit.now, name=name_of(visit)
+    )
+    await visit.note(conn, "webhook recovery asked", subject_of(visit), None, {"since": since.isoformat()})
     return asked
 
 

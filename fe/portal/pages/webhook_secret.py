@@ -4,7 +4,7 @@ from fe.ecf.texts import Text
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
-from fe.portal.webhook_visits import accounts_of, of_environment, status_of
+from fe.portal.webhook_visits import accounts_of, name_of, of_environment, status_of, subject_of, there
 from fe.secrets.vault import VaultError
 from fe.store.postgres.db import Conn
 from fe.store.webhooks.endpoints import OVERLAP
@@ -31,10 +31,12 @@ async def reveal(visit: Visit) -> Reply:
 
 async def _reveal(conn: Conn, visit: Visit) -> EndpointView:
     try:
-        found = await accounts_of(visit).reveal(conn, visit.tenant_id, visit.environment, visit.now)
+        found = await accounts_of(visit).reveal(
+            conn, visit.tenant_id, visit.environment, visit.now, name=name_of(visit)
+        )
     except VaultError:
         raise NotNow(_CANNOT) from None
-    await visit.note(conn, "webhook secret shown", visit.environment, None, None)
+    await visit.note(conn, "webhook secret shown", subject_of(visit), None, None)
     return found
 
 
@@ -47,9 +49,9 @@ async def rotate(visit: Visit) -> Reply:
 
 
 async def _rotate(conn: Conn, visit: Visit) -> EndpointView:
-    found = await accounts_of(visit).rotate(conn, visit.tenant_id, visit.environment, visit.now)
+    found = await accounts_of(visit).rotate(conn, visit.tenant_id, visit.environment, visit.now, name=name_of(visit))
     until = None if found.old_secret_until is None else found.old_secret_until.isoformat()
-    await visit.note(conn, "webhook secret rotated", visit.environment, None, {"oldSecretUntil": until})
+    await visit.note(conn, "webhook secret rotated", subject_of(visit), None, {"oldSecretUntil": until})
     return found
 
 
@@ -63,13 +65,15 @@ async def _page(
 ) -> Reply:
     found = shown or await of_environment(visit)
     if found is None and problem is None:
-        problem, status = NoWebhook(visit.environment).text, 404
+        problem, status = NoWebhook(visit.environment, name_of(visit)).text, 404
     return visit.page(
         "company/webhook_secret.html",
         status,
         found=found,
         secret=None if shown is None else shown.secret,
         is_new=is_new,
+        name=name_of(visit),
+        back=there(visit),
         problem=problem,
         overlap_hours=OVERLAP.total_seconds() // 3600,
     )

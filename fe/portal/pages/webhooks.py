@@ -11,16 +11,28 @@ from fe.portal.visit import Form, Visit
 from fe.portal.webhook_visits import (
     NOT_HERE,
     accounts_of,
+    chosen,
     every,
+    name_of,
     require_enabled_company,
     state_of,
     status_of,
+    subject_of,
+    there,
 )
 from fe.portal.webhook_words import DISABLED, EVENTS, RECOVERY_STATES, SHOWN_STATES
 from fe.store.postgres.db import Conn
 from fe.store.webhooks import deliveries, recoveries
 from fe.store.webhooks.deliveries import DeliveryFilter
-from fe.webhooks.accounts import DEFAULT_EVENTS, BadWebhook, EndpointView, NoWebhook, Wanted, WebhookRefused
+from fe.webhooks.accounts import (
+    DEFAULT_EVENTS,
+    MAX_ENDPOINTS,
+    BadWebhook,
+    EndpointView,
+    NoWebhook,
+    Wanted,
+    WebhookRefused,
+)
 from fe.webhooks.headers import BadHeaders, check_headers
 
 #: Empty rows for new headers, and how many deliveries the first page shows.
@@ -34,6 +46,10 @@ _ENABLED = Text(
     "El webhook se llama de nuevo; lo guardado se está entregando.",
 )
 _DISABLED_NOW = Text("The webhook is disabled.", "El webhook está desactivado.")
+_DELETED = Text(
+    "The webhook is deleted. What it was not delivered has ended as failed.",
+    "El webhook quedó eliminado. Lo que no se le entregó terminó como fallido.",
+)
 _NAMELESS = Text(
     "headers: a value without a name: type both again", "headers: un valor sin nombre: escriba ambos de nuevo"
 )
@@ -61,8 +77,10 @@ async def webhook_page(
 ) -> Reply:
     """Return the page with the errors of a form, or with a new secret."""
     shown = await every(visit)
-    found = next((one for one in shown if one.endpoint.environment == visit.environment), None)
-    latest = await visit.read_list(deliveries.listed, DeliveryFilter(environment=visit.environment), limit=_LATEST)
+    found = chosen(visit, shown)
+    latest = await visit.read_list(
+        deliveries.listed, DeliveryFilter(environment=visit.environment, endpoint=name_of(visit)), limit=_LATEST
+    )
     asked = await visit.read(recoveries.listed, environment=visit.environment)
     of_this = found and [one for one in asked if one.endpoint_id == found.endpoint.endpoint_id]
     return visit.page(
@@ -70,7 +88,10 @@ async def webhook_page(
         status,
         nothing=None,
         found=found,
-        others=[one for one in shown if one is not found],
+        name=name_of(visit),
+        others=[one for one in shown if one.endpoint.environment is None],
+        endpoints=[one.endpoint for one in shown if one.endpoint.environment is not None],
+        most=MAX_ENDPOINTS,
         state=state_of(found),
         typed=typed or _as_it_is(found),
         problem=problem,
@@ -102,7 +123,7 @@ async def save(visit: Visit) -> Reply:
     visit.portal.wakeups.notify("webhook_recovery")
     if made.secret is not None:
         return await webhook_page(visit, secret=made.secret)
-    return await visit.go(visit.within("webhooks"), _SAVED)
+    return await visit.go(there(visit), _SAVED)
 
 
 async def _save(conn: Conn, visit: Visit, typed: _Typed, headers: Mapping[str, str]) -> EndpointView:
@@ -116,9 +137,9 @@ async def _save(conn: Conn, visit: Visit, typed: _Typed, headers: Mapping[str, s
         headers=headers,
         kept=typed.kept,
     )
-    made = await accounts.put(conn, visit.tenant_id, visit.environment, wanted, visit.now)
+    made = await accounts.put(conn, visit.tenant_id, visit.environment, wanted, visit.now, name=name_of(visit))
     await visit.note(
-        conn, "webhook set", visit.environment, None if before is None else before.audit_record, made.audit_record
+        conn, "webhook set", subject_of(visit), None if before is None else before.audit_record, made.audit_record
     )
     return made
 
@@ -132,7 +153,7 @@ async def switch(visit: Visit) -> Reply:
     except WebhookRefused as refused:
         return await webhook_page(visit, status_of(refused), refused.text)
     visit.portal.wakeups.notify("webhook_recovery")
-    return await visit.go(visit.within("webhooks"), _ENABLED if is_wanted else _DISABLED_NOW)
+    return await visit.go(there(visit), _ENABLED if is_wanted else _DISABLED_NOW)
 
 
 async def _switch(conn: Conn, visit: Visit, is_wanted: bool) -> None:
@@ -140,22 +161,38 @@ async def _switch(conn: Conn, visit: Visit, is_wanted: bool) -> None:
     before = await _locked(conn, visit)
     visit.require_unchanged(state_of(before))
     if before is None:
-        raise NoWebhook(visit.environment)
+        raise NoWebhook(visit.environment, name_of(visit))
     made: EndpointView | None
     if is_wanted:
         wanted = Wanted(url=before.endpoint.url, events=before.endpoint.events)
-        made = await accounts.put(conn, visit.tenant_id, visit.environment, wanted, visit.now)
+        made = await accounts.put(conn, visit.tenant_id, visit.environment, wanted, visit.now, name=name_of(visit))
     else:
-        made = await accounts.disable(conn, visit.tenant_id, visit.environment, visit.now)
+        made = await accounts.disable(conn, visit.tenant_id, visit.environment, visit.now, name=name_of(visit))
     assert made is not None
     action = "webhook enabled" if is_wanted else "webhook disabled"
-    await visit.note(conn, action, visit.environment, before.audit_record, made.audit_record)
+    await visit.note(conn, action, subject_of(visit), before.audit_record, made.audit_record)
+
+
+async def delete(visit: Visit) -> Reply:
+    """Delete the endpoint; what it was not delivered ends as failed."""
+    try:
+        await visit.change(_delete, visit)
+    except WebhookRefused as refused:
+        return await webhook_page(visit, status_of(refused), refused.text)
+    return await visit.go(visit.within("webhooks"), _DELETED)
+
+
+async def _delete(conn: Conn, visit: Visit) -> None:
+    before = await _locked(conn, visit)
+    visit.require_unchanged(state_of(before))
+    gone = await accounts_of(visit).remove(conn, visit.tenant_id, visit.environment, visit.now, name=name_of(visit))
+    await visit.note(conn, "webhook deleted", subject_of(visit), gone.audit_record, None)
 
 
 async def _locked(conn: Conn, visit: Visit) -> EndpointView | None:
     """Lock the webhook until the transaction ends, and return it."""
     found = await accounts_of(visit).shown(conn, visit.tenant_id, visit.environment, visit.now, locked=True)
-    return next((one for one in found if one.endpoint.environment == visit.environment), None)
+    return chosen(visit, found)
 
 
 def _typed(form: Form) -> _Typed:
@@ -180,4 +217,5 @@ PAGES = (
     Page("GET", _THERE, Needs.READ, show),
     Page("POST", _THERE, Needs.WRITE, save),
     Page("POST", f"{_THERE}/enabled", Needs.WRITE, switch),
+    Page("POST", f"{_THERE}/delete", Needs.WRITE, delete),
 )

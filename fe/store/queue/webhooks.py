@@ -244,6 +244,17 @@ _FORGET_RECOVERIES = """
      WHERE tenant_id = %(tenant)s AND subject < uuid_floor(%(before)s) AND stage IN ('done', 'failed')
 """
 _FORGET_SECRETS = "DELETE FROM webhook_secrets WHERE tenant_id = %(tenant)s AND expires_at < %(at)s"
+# Deleted endpoints, after the last of their deliveries.
+_FORGET_ENDPOINTS = """
+    DELETE FROM webhook_endpoints AS e
+     WHERE e.tenant_id = %(tenant)s AND e.removed_at < %(before)s
+       AND NOT EXISTS (SELECT 1 FROM webhook_secrets AS s
+                        WHERE s.tenant_id = %(tenant)s AND s.endpoint_id = e.endpoint_id)
+       AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS d
+                        WHERE d.tenant_id = %(tenant)s AND d.host = e.endpoint_id::text
+                          AND d.stage IN ('webhook', 'held', 'delivered', 'failed')
+                          AND d.environment IN ('testecf', 'certecf', 'ecf'))
+"""
 
 #: Rows per statement.
 PART: Final = 5000
@@ -272,6 +283,13 @@ async def held_in_vain(conn: Conn) -> list[TenantId]:
     return await cursor.fetchall()
 
 
+async def end_deleted(conn: Conn, at: datetime, limit: int) -> int:
+    """End what deleted endpoints still have undelivered, at most `limit` of each; return how many."""
+    cursor = await conn.execute("SELECT end_deleted_webhooks(%(at)s, %(limit)s)", {"at": at, "limit": limit})
+    (row,) = await cursor.fetchall()
+    return int(row[0])
+
+
 async def let_go_of_held(conn: Conn, tenant_id: TenantId, limit: int) -> int:
     """Release held deliveries of a tenant, at most `limit`; return how many."""
     cursor = await conn.execute("SELECT let_go_of_held(%(tenant)s, %(limit)s)", {"tenant": tenant_id, "limit": limit})
@@ -297,6 +315,7 @@ async def forget(
     if part == OldPart():
         await conn.execute(_FORGET_RECOVERIES, values)
         await conn.execute(_FORGET_SECRETS, values)
+        await conn.execute(_FORGET_ENDPOINTS, values)
     cursor = await conn.execute(_FORGET[part.table], {**values, "after": part.after, "limit": limit})
     (row,) = await cursor.fetchall()
     last, many = row

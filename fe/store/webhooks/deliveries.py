@@ -35,6 +35,8 @@ class DeliveryRecord:
 
     delivery_id: UUID
     endpoint_id: UUID
+    #: The endpoint's name; None once the endpoint is forgotten.
+    endpoint_name: str | None
     event_id: UUID
     kind: WebhookEvent
     #: The id of the received document or the submission, or what else it tells of.
@@ -76,6 +78,8 @@ class DeliveryFilter:
     environment: Environment | None = None
     state: DeliveryState | None = None
     endpoint_id: UUID | None = None
+    #: By name, those of deleted ones included.
+    endpoint: str | None = None
     kind: WebhookEvent | None = None
     about: str | None = None
     since: datetime | None = None
@@ -89,6 +93,7 @@ class DeliveryFilter:
             "environment": self.environment,
             "state": self.state,
             "endpoint": self.endpoint_id,
+            "named": self.endpoint,
             "kind": self.kind,
             "about": self.about,
             "first": first,
@@ -96,13 +101,21 @@ class DeliveryFilter:
         }
 
 
-_COLUMNS = """d.subject AS delivery_id, d.endpoint_id, d.event_id, v.kind, v.about, v.environment, d.stage AS state,
+_COLUMNS = """d.subject AS delivery_id, d.endpoint_id,
+           (SELECT e.name
+              FROM webhook_endpoints AS e
+             WHERE e.tenant_id = %(tenant)s AND e.endpoint_id = d.endpoint_id) AS endpoint_name,
+           d.event_id, v.kind, v.about, v.environment, d.stage AS state,
            d.attempt AS attempts, d.created_at, CASE WHEN d.stage = 'webhook' THEN d.run_at END AS next_at,
            d.finished_at, d.last_error, d.redirected
       FROM webhook_deliveries AS d"""
 _MATCHING = """(%(environment)s::text IS NULL OR v.environment IS NULL OR v.environment = %(environment)s)
        AND (%(state)s::text IS NULL OR d.stage = %(state)s)
        AND (%(endpoint)s::uuid IS NULL OR d.endpoint_id = %(endpoint)s)
+       AND (%(named)s::text IS NULL
+            OR d.endpoint_id IN (SELECT n.endpoint_id
+                                   FROM webhook_endpoints AS n
+                                  WHERE n.tenant_id = %(tenant)s AND n.name = %(named)s))
        AND (%(kind)s::text IS NULL OR v.kind = %(kind)s)
        AND (%(about)s::text IS NULL OR v.about = %(about)s)"""
 

@@ -13,6 +13,9 @@ from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 
+#: The name of the endpoint that an environment has had alone.
+DEFAULT = "default"
+
 #: For how long a secret that was replaced signs beside the new one.
 OVERLAP = timedelta(hours=24)
 
@@ -24,6 +27,8 @@ class Endpoint:
     tenant_id: TenantId
     endpoint_id: UUID
     environment: Environment | None
+    #: Unique in its environment.
+    name: str
     url: str
     #: The tenant's own switch: off, nothing is told.
     enabled: bool
@@ -53,7 +58,7 @@ class EncryptedSecret:
 
 
 _COLUMNS = (
-    "tenant_id, endpoint_id, environment, url, enabled, events, headers, created_at, updated_at, failing_since,"
+    "tenant_id, endpoint_id, environment, name, url, enabled, events, headers, created_at, updated_at, failing_since,"
     " disabled_at, disabled_reason"
 )
 
@@ -90,14 +95,16 @@ _OF_ENVIRONMENT = f"""
     SELECT {_COLUMNS}
       FROM webhook_endpoints
      WHERE tenant_id = %(tenant)s AND environment IS NOT DISTINCT FROM %(environment)s::environment
-       AND removed_at IS NULL
+       AND name = %(name)s AND removed_at IS NULL
 """
 
 
-async def of_environment(conn: Conn, tenant_id: TenantId, environment: Environment | None) -> Endpoint | None:
-    """Find the endpoint of an environment; None asks for that of all of them."""
+async def of_environment(
+    conn: Conn, tenant_id: TenantId, environment: Environment | None, name: str = DEFAULT
+) -> Endpoint | None:
+    """Find the endpoint of this name in an environment; None asks for that of all of them."""
     cursor = conn.cursor(row_factory=record_row(Endpoint))
-    await cursor.execute(_OF_ENVIRONMENT, {"tenant": tenant_id, "environment": environment})
+    await cursor.execute(_OF_ENVIRONMENT, {"tenant": tenant_id, "environment": environment, "name": name})
     return await cursor.fetchone()
 
 
@@ -110,9 +117,10 @@ async def lock_changes(conn: Conn, tenant_id: TenantId) -> None:
 
 
 _ADD = """
-    INSERT INTO webhook_endpoints (tenant_id, endpoint_id, environment, url, enabled, events, headers, created_at,
+    INSERT INTO webhook_endpoints (tenant_id, endpoint_id, environment, name, url, enabled, events, headers, created_at,
                                    updated_at)
-    VALUES (%(tenant)s, %(endpoint)s, %(environment)s, %(url)s, %(enabled)s, %(events)s, %(headers)s, %(at)s, %(at)s)
+    VALUES (%(tenant)s, %(endpoint)s, %(environment)s, %(name)s, %(url)s, %(enabled)s, %(events)s, %(headers)s, %(at)s,
+            %(at)s)
 """
 
 _ADD_KEY = """
@@ -127,6 +135,7 @@ async def add(
     *,
     endpoint_id: UUID,
     environment: Environment | None,
+    name: str = DEFAULT,
     url: str,
     enabled: bool,
     events: Sequence[WebhookEvent],
@@ -140,6 +149,7 @@ async def add(
         "tenant": tenant_id,
         "endpoint": endpoint_id,
         "environment": environment,
+        "name": name,
         "url": url,
         "enabled": enabled,
         "events": list(events),
@@ -199,6 +209,27 @@ async def change(
         },
     )
     return await cursor.fetchone()
+
+
+_REMOVE = """
+    UPDATE webhook_endpoints
+       SET removed_at = %(at)s, enabled = false
+     WHERE tenant_id = %(tenant)s AND endpoint_id = %(endpoint)s AND removed_at IS NULL
+"""
+_END_KEYS = "DELETE FROM webhook_secrets WHERE tenant_id = %(tenant)s AND endpoint_id = %(endpoint)s"
+_END_DELIVERIES = "SELECT end_webhook(%(tenant)s, %(endpoint)s, %(at)s, %(limit)s)"
+
+
+async def remove(conn: Conn, tenant_id: TenantId, endpoint_id: UUID, *, at: datetime, limit: int = 10_000) -> None:
+    """Delete an endpoint, its secrets, and end what it was not delivered: at most `limit` deliveries now.
+
+    The upkeep of webhooks ends the others (fe/actors/webhook_watch.py).
+    """
+    values = {"tenant": tenant_id, "endpoint": endpoint_id, "at": at, "limit": limit}
+    async with conn.transaction():
+        await conn.execute(_REMOVE, values)
+        await conn.execute(_END_KEYS, values)
+        await conn.execute(_END_DELIVERIES, values)
 
 
 # --- secrets ----------------------------------------------------------------------------------------------------------

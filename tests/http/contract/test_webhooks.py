@@ -26,6 +26,7 @@ URL = "https://erp.example.com/hooks/fe"
 FIELDS = (
     "id",
     "environment",
+    "name",
     "url",
     "enabled",
     "events",
@@ -246,6 +247,72 @@ async def test_a_new_secret_is_shown_once_and_the_old_one_goes_on_for_a_day(
     (shown,) = await listed(api)
     assert "secret" not in shown
     assert shown["oldSecretUntil"] == rotated["oldSecretUntil"]
+
+
+async def test_several_endpoints_have_each_their_own_secret_and_settings(
+    front: Running, api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    default = await put(api)
+    made = (await api.put("/webhooks/endpoints/crm", json={"url": URL, "events": ["submission.error"]})).json()
+    again = (await api.put("/webhooks/endpoints/crm", json={"url": URL, "enabled": False})).json()
+
+    assert tuple(made) == (*FIELDS, "secret")
+    assert (made["name"], made["secret"] != default["secret"], "secret" in again) == ("crm", True, False)
+    assert (again["id"], again["enabled"], again["events"]) == (made["id"], False, ["received_ecf"])
+    assert [one["name"] for one in await listed(api)] == ["default"]
+    items = (await api.get("/webhooks/endpoints")).json()["items"]
+    assert [(one["name"], one["id"]) for one in items] == [("default", default["id"]), ("crm", made["id"])]
+
+    rotated = (await api.post("/webhooks/endpoints/crm/rotate")).json()
+    assert (rotated["id"], rotated["secret"] == made["secret"]) == (made["id"], False)
+    renamed = (await api.put("/webhooks/endpoints/default", json={"url": "https://other.example.com/"})).json()
+    assert (renamed["id"], (await listed(api))[0]["url"]) == (default["id"], "https://other.example.com/")
+
+    elsewhere = await make_key(db, tenant, Environment.CERTECF, scopes=("webhooks:write", "webhooks:read"))
+    async with front.client(await front.token(elsewhere)) as other:
+        assert (await other.get("/webhooks/endpoints")).json()["items"] == []
+        missing = await other.delete("/webhooks/endpoints/crm")
+        assert (missing.status_code, missing.json()["message"]) == (404, "there is no webhook endpoint crm in certecf")
+
+
+async def test_endpoints_are_bounded_and_names_have_a_form(api: httpx.AsyncClient) -> None:
+    for number in range(10):
+        assert (await api.put(f"/webhooks/endpoints/n{number}", json={"url": URL})).status_code == 200
+    over = await api.put("/webhooks", json={"url": URL})
+    assert (over.status_code, "at most 10" in over.json()["message"]) == (400, True)
+    assert (await api.put("/webhooks/endpoints/n9", json={"url": URL})).status_code == 200, "it is there already"
+
+    for name in ("CRM", "-crm", "c_rm", "n" * 41, "caf%C3%A9"):
+        answer = await api.put(f"/webhooks/endpoints/{name}", json={"url": URL})
+        assert (answer.status_code, answer.json()["message"][:4]) == (400, "name"), answer.text
+    assert (await api.post("/webhooks/recover", json={"since": "2026-01-01", "endpoint": "C"})).status_code == 400
+    assert (await api.get("/webhooks/deliveries?endpoint=C")).status_code == 400
+
+
+async def test_what_a_deleted_endpoint_was_not_delivered_ends_and_says_so(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    await put(api)
+    for name in ("crm", "erp"):
+        await api.put(f"/webhooks/endpoints/{name}", json={"url": URL})
+        sent = (await api.post(f"/webhooks/endpoints/{name}/test")).json()
+        shown = (await api.get(f"/webhooks/deliveries/{sent['id']}")).json()
+        assert (shown["endpoint"], shown["state"]) == (name, "pending")
+    to_crm = (await api.get("/webhooks/deliveries?endpoint=crm")).json()["items"][0]["id"]
+
+    gone = await api.delete("/webhooks/endpoints/crm")
+    again = await api.delete("/webhooks/endpoints/crm")
+
+    assert (gone.status_code, gone.json(), again.status_code) == (200, {"ok": True, "name": "crm"}, 404)
+    items = (await api.get("/webhooks/deliveries")).json()["items"]
+    states = {one["endpoint"]: (one["state"], one["lastError"]) for one in items}
+    assert states == {"crm": ("failed", "deleted"), "erp": ("pending", None)}
+    assert (await api.post(f"/webhooks/deliveries/{to_crm}/retry")).status_code == 409
+    secrets = "SELECT name FROM webhook_secrets JOIN webhook_endpoints USING (endpoint_id) ORDER BY name"
+    assert [one["name"] for one in await rows(db, secrets)] == ["default", "erp"]
+    anew = (await api.put("/webhooks/endpoints/crm", json={"url": URL})).json()
+    assert anew["secret"].startswith("whsec_")
+    assert [one["name"] for one in (await api.get("/webhooks/endpoints")).json()["items"]] == ["default", "erp", "crm"]
 
 
 async def test_where_none_is_set_there_is_nothing_to_do(api: httpx.AsyncClient) -> None:
@@ -553,6 +620,10 @@ async def test_every_route_of_webhooks_is_in_the_description(front: Running) -> 
         "/webhooks/deliveries",
         "/webhooks/deliveries/{deliveryId}",
         "/webhooks/deliveries/{deliveryId}/retry",
+        "/webhooks/endpoints",
+        "/webhooks/endpoints/{endpoint}",
+        "/webhooks/endpoints/{endpoint}/rotate",
+        "/webhooks/endpoints/{endpoint}/test",
         "/webhooks/recover",
         "/webhooks/recoveries",
         "/webhooks/rotate",

@@ -43,7 +43,12 @@ BEGIN
                                             ended.issued_on AS "fechaEmision",
                                             ended.security_code IS NOT NULL
                                             AND ended.status NOT IN ('Rechazado', 'error')
-                                            AS "readyToPrint") AS submission) AS submission) AS told),
+                                            AS "readyToPrint",
+                                            (SELECT m.metadata
+                                               FROM submission_metadata AS m
+                                              WHERE m.tenant_id = ended.tenant_id
+                                                AND m.submission_id = ended.submission_id) AS metadata
+                                    ) AS submission) AS submission) AS told),
             NULL);
     END LOOP;
 END

@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 # A rule's output is never a file, and two rules at once would set the same environment up twice.
-.PHONY: help setup wheel verifier image demo test debian citus faults check format bench lock sbom advisories clean
+.PHONY: help setup wheel verifier connector image demo test debian citus faults check format bench lock sbom advisories clean
 .NOTPARALLEL:
 
 # What was compiled is kept, whatever the machine says: else each of hundreds of processes compiles all of it.
@@ -36,6 +36,9 @@ wheel: setup ## Build dist/fe-VERSION-py3-none-any.whl, with the locked build to
 
 verifier: setup ## Build dist/fe-verify-archive.pyz, the program that checks archives with Python alone
 	@$(BIN)/python -m fe.archive.program dist
+
+connector: setup ## Build dist/fe-ecf-woocommerce.zip, the plugin for WooCommerce
+	@$(BIN)/python -m connectors.build dist
 
 # '+' separates release and commit in a version, and is not allowed in a tag.
 image: setup ## Build the image fe:VERSION; BUILDER=docker

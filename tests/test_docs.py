@@ -17,7 +17,8 @@ from fe.cli import cli
 from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "clients").glob("*/README*.md")])
+_PROGRAMS = [*(ROOT / "clients").glob("*/README*.md"), *(ROOT / "connectors").glob("*/README*.md")]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *_PROGRAMS])
 #: Made by machines, from the code that they speak of.
 GENERATED = {
     ROOT / "docs" / "conformance.md",
@@ -95,6 +96,7 @@ ELSEWHERE = {
         "tests/cli/integrator/test_archive.py::test_archive_is_listed_and_pulled_once_and_goes_on_where_it_broke",
     ),
     "fe key older-pepper": "tests/cli/test_keys.py::test_keys_under_an_older_pepper_are_listed_over_all_tenants",
+    "make connector": "tests/connectors/test_woocommerce.py::test_plugin_compiles_and_its_texts_are_translated",
     "make verifier": "tests/archive/test_verifier.py::test_program_runs_on_a_bare_python_in_both_languages",
     "make wheel": "tests/test_version.py::test_pip_installs_the_wheel_of_a_newer_commit_over_an_older_one",
     **dict.fromkeys(("fe login", "fe submit", "fe validate", "fe status", "fe list", "fe xml"), _TERMINAL),
@@ -246,6 +248,7 @@ BY_HAND = {
     "make faults": "the fault suite has a run of its own",
     "python -m bench": "measures; see make bench",
     "python -m clients.generate": "tests/clients compares what it makes",
+    "python -m connectors.build": "tests/connectors/test_woocommerce.py builds by it and compares the texts",
     "python -m tests.http.conformance": "its own test compares the page",
     "python -m tests.asvs": "its own test compares the page",
     "python -m tests.plain_words": "a part of make check; tests/test_plain_words.py",

@@ -87,7 +87,13 @@ async def _portal(db: Refusing) -> None:
             return trio.open_nursery()  # type: ignore[return-value]  # a block without anything in it
 
     portal: Any = SimpleNamespace(
-        db=db, clock=lambda: NOW, metrics=Metrics(), trusted_proxies=(), submitting=Running(), printers=Running()
+        db=db,
+        operators=None,
+        clock=lambda: NOW,
+        metrics=Metrics(),
+        trusted_proxies=(),
+        submitting=Running(),
+        printers=Running(),
     )
     await PortalApp(portal).run()
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -22,6 +23,7 @@ from standardwebhooks import Webhook
 import fe
 from connectors.build import PLUGIN, TEMPLATE, WOOCOMMERCE, template, texts, translations
 from fe.ecf.signature import verify
+from tests.clients.hostile import Hostile, lost, say
 from tests.clients.speaker import Speaker
 from tests.ports import free_port
 from tests.system.stack import Stack, running_stack
@@ -114,7 +116,7 @@ async def test_shop_issues_orders_and_refunds_once_and_says_what_became_of_them(
         await _called(shop, stack)
         listed = (await stack.client.get("/invoices?limit=200")).json()["items"]
         ids = [item["clientRequestId"] for item in listed]
-        assert len(ids) == len(set(ids)) == 10
+        assert len(ids) == len(set(ids)) == 11
 
 
 async def _consumer(shop: Shop, stack: Stack) -> int:
@@ -252,11 +254,15 @@ async def _rejected(shop: Shop, stack: Stack) -> None:
     assert seen["status"] == "Rechazado"
     assert seen["notes"][0].startswith(f"La DGII rechazó el e-CF {seen['number']}, que no tiene valor fiscal. 4: ")
     assert "secuencia" in seen["notes"][0]
+    refund = await shop.do("refund", order, "20.00", {})
+    waiting = await shop.until(refund, open="no")
+    assert "track" not in waiting
     await shop.do("simulate", None)
     await shop.do("again", order)
     await shop.do("again", order)
     again = await shop.until(order, open="no")
     assert (again["status"], again["number"], again["id"]) == ("Aceptado", seen["number"], f"{seen['id']}-2")
+    assert (await shop.until(refund, open="no"))["status"] == "Aceptado"
 
     await shop.do("locale", "en_US")
     wrong = [product("Cena", "1", "100.00", {3: "10.00"}), {"type": "tax", "rate_id": 3, "percent": 10}]
@@ -283,8 +289,9 @@ async def _restored(shop: Shop, stack: Stack, first: int) -> None:
 
 
 async def _called(shop: Shop, stack: Stack) -> None:
-    """A webhook brings the verdict at once, once, if its signature fits."""
-    order = await shop.do("order", {"total": "50.00", "items": [product("Pan", "1", "50.00", None)]})
+    """A webhook brings the verdict at once, once, if its signature fits. The total is a centavo over 18 %."""
+    items = [product(name, "1", "10.03", {1: "1.81"}) for name in ("Lápiz", "Goma")]
+    order = await shop.do("order", {"total": "23.68", "items": [*items, TAXES[0]]})
     await shop.do("status", order, "processing")
     await shop.do("job", order, "after")
     seen = await shop.do("see", order)
@@ -301,6 +308,29 @@ async def _called(shop: Shop, stack: Stack) -> None:
     assert [await shop.do("webhook", good, body) for _ in range(2)] == [204, 204]
     seen = await shop.do("see", order)
     assert (seen["open"], seen["status"], len(seen["notes"])) == ("no", "Aceptado", 1)
+    assert written(await document(stack, seen), "TotalITBIS MontoTotal") == ["3.61", "23.68"]
+
+
+def test_shop_repeats_the_same_later_when_the_service_is_busy_or_the_answer_is_lost(shop: Shop) -> None:
+    busy = [say(503, {"message": "later", "statusCode": 503}, Retry_After="120")]
+    busy += [say(429, {"message": "too many", "statusCode": 429}, Retry_After="7200"), lost, lost]
+    status = {"taxLogId": "t-1", "status": "Aceptado", "eNCF": "E320000000009", "montoTotal": "50.00"}
+    good = [say(202, status), say(200, status), say(409, {"message": "no page", "statusCode": 409})]
+    with Hostile(deque([*busy, *good])) as server:
+        server.open()
+        shop.say("settings", {"url": server.url.removesuffix("/api/v1/fe"), "key": "fak_1", "secret": "x"})
+        order = shop.say("order", {"total": "50.00", "items": [product("Pan", "1", "50.00", None)]})
+        shop.say("status", order, "processing")
+        for least, most in ((120, 121), (7200, 7201), (119, 121)):
+            shop.say("work")
+            ((_, _, pause),) = [job for job in shop.say("jobs") if job[1] == [order]]
+            assert least <= pause <= most
+        shop.say("work")
+        seen = shop.say("see", order)
+        assert (seen["status"], seen["open"], len(seen["notes"])) == ("Aceptado", "no", 4), seen
+        submitted = [call.body for call in server.calls if call.method == "POST" and call.target.endswith("/invoices")]
+        assert len(submitted) == 5
+        assert len(set(submitted)) == 1
 
 
 def test_checkout_takes_only_what_has_a_right_check_digit(shop: Shop) -> None:

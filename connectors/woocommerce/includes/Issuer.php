@@ -102,8 +102,10 @@ final class Issuer
         } else {
             $first = State::of($shown);
             if (!$first->isAccepted()) {
-                if (!$state->get('waits')) {
-                    $state->save(['waits' => true]);
+                $wasNoted = $state->get('waits');
+                // Where a person has to correct the order first, nothing is looked at until its receipt is accepted.
+                $state->save(['waits' => true], isOpen: $first->isOpen());
+                if (!$wasNoted) {
                     $text = __('The credit note waits until the e-CF of the order is accepted.', 'fe-ecf-woocommerce');
                     $state->note($text);
                 }
@@ -176,7 +178,9 @@ final class Issuer
         }
         if ($state->order instanceof \WC_Order) {
             foreach ($state->order->get_refunds() as $refund) {
-                if (State::of($refund)->isOpen()) {
+                $its = State::of($refund);
+                if ($its->get('waits')) {
+                    $its->save(['waits' => null], isOpen: true);
                     Jobs::schedule($refund->get_id());
                 }
             }

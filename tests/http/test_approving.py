@@ -125,7 +125,17 @@ async def test_an_approval_makes_the_acecf_and_is_pending_until_the_authority_ac
     assert (after["approvalStatus"], after["approval"]["authority"]["status"]) == ("approved", "Aceptado")
     assert after["approval"]["issuer"]["state"] == "pending"  # begun with the verdict
     assert after["approval"]["taxLogId"] == taken["taxLogId"]
+    assert await counted(api, "approved") == 1
+    assert await counted(api, "rejected") == 0
     assert "approval" not in (await api.get("/received")).json()["items"][0]
+
+
+async def counted(api: httpx.AsyncClient, status: str) -> int:
+    """The total of a list by decision."""
+    day = (await api.get("/received")).json()["items"][0]["fechaEmision"]
+    asked = {"issuedFrom": day, "issuedTo": day, "approvalStatus": status}
+    total: int = (await api.get("/received", params=asked)).json()["total"]
+    return total
 
 
 async def test_a_rejection_says_why(api: httpx.AsyncClient, db: Database, one: str) -> None:
@@ -230,6 +240,7 @@ async def test_what_the_authority_refused_is_no_decision_and_can_be_decided_anew
     again = await api.post(f"/received/{one}/approve", json={"clientRequestId": "a-1"})
     anew = await api.post(f"/received/{one}/reject", json={"reason": "otra vez"})
 
+    assert await counted(api, "approved") == 0
     assert refused["approvalStatus"] == "pending"
     assert refused["approval"]["authority"]["message"] == "La factura no fue encontrada."
     assert "issuer" not in refused["approval"]

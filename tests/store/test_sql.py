@@ -315,6 +315,7 @@ TRUSTED = {
     "after": "history: constants of the module, by what is asked for",
     "order": "history, received: the same",
     "source": "received: the same",
+    "counting.encode()": "received: one of two statements of the module, with conditions of the module",
     "way.look - 1": "portal/receipts: a number of the module",
     "PAGE + 1": "portal/receipts: the same",
     "chosen.source(chosen.where())": "history: one of four constants of the module and chosen.where()",

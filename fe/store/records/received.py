@@ -152,14 +152,7 @@ class ReceivedRecord:
 # A decision that was made here is read by the keys of its round. Of others, which came through POST /invoices, the
 # last ACECF about the number counts that the authority accepted. It is read from the bytes that we signed: there an
 # element is written in one way only.
-_WORD = """coalesce((
-            SELECT CASE WHEN a.approved THEN 'approved' ELSE 'rejected' END
-              FROM approvals AS a
-              JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = a.submission_id
-             WHERE a.tenant_id = %(tenant)s AND a.received_id = r.received_id
-               AND s.status IN ('Aceptado', 'Aceptado Condicional')
-             ORDER BY a.round DESC
-             LIMIT 1), (
+_WORD_SENT = """(
             SELECT CASE WHEN convert_from(d.content, 'UTF8') ~ '<Estado>[+]?0*1</Estado>' THEN 'approved'
                         ELSE 'rejected' END
               FROM submissions AS s
@@ -170,7 +163,15 @@ _WORD = """coalesce((
                AND s.environment = r.environment AND s.issuer_rnc = r.issuer_rnc
                AND s.status IN ('Aceptado', 'Aceptado Condicional')
              ORDER BY s.submission_id DESC
-             LIMIT 1))"""
+             LIMIT 1)"""
+_WORD = f"""coalesce((
+            SELECT CASE WHEN a.approved THEN 'approved' ELSE 'rejected' END
+              FROM approvals AS a
+              JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = a.submission_id
+             WHERE a.tenant_id = %(tenant)s AND a.received_id = r.received_id
+               AND s.status IN ('Aceptado', 'Aceptado Condicional')
+             ORDER BY a.round DESC
+             LIMIT 1), {_WORD_SENT})"""
 # Each receipt that waits is in `received_waiting`; one that was answered through POST /invoices may be in it still.
 _IS_PENDING = """EXISTS (
             SELECT 1
@@ -244,11 +245,15 @@ class ReceivedFilter:
 
     def looked_through(self) -> str:
         """Return the part of the condition that each row is looked at for; '' for none."""
-        asked = self._asked(_LOOKED_THROUGH)
+        asked = self.of_content()
         if self.status is None:
             return asked
         of_status = _IS_PENDING if self.status is ApprovalStatus.PENDING else f"{_WORD} = '{self.status}'"
         return " AND ".join(filter(None, [asked, of_status]))
+
+    def of_content(self) -> str:
+        """Return `looked_through` without the decision."""
+        return self._asked(_LOOKED_THROUGH)
 
     def _asked(self, conditions: Mapping[str, str]) -> str:
         return " AND ".join(condition for name, condition in conditions.items() if getattr(self, name) is not None)
@@ -339,12 +344,54 @@ def _order(chosen: ReceivedFilter, below: UUID | None) -> tuple[str, str]:
     return "r.received_id < %(below)s", "r.received_id DESC"
 
 
+# Gives the same decisions as `_WORD`, for thousands of documents at once: their ids and numbers are looked up together.
+# A comparison with `IS TRUE` or in a CASE is made with a hash table; as a join it might become a nested loop, because
+# plans are made without knowing the values.
+_COUNT_DECIDED = f"""
+    WITH asked AS MATERIALIZED (
+            SELECT r.received_id, r.environment, r.issuer_rnc, r.e_ncf
+              FROM received AS r
+             WHERE r.tenant_id = %(tenant)s AND {{where}}),
+         accepted AS MATERIALIZED (
+            SELECT s.submission_id
+              FROM submissions AS s
+             WHERE s.tenant_id = %(tenant)s AND s.status IN ('Aceptado', 'Aceptado Condicional')
+               AND s.submission_id = ANY (ARRAY(
+                    SELECT a.submission_id
+                      FROM approvals AS a
+                     WHERE a.tenant_id = %(tenant)s
+                       AND a.received_id = ANY (ARRAY(SELECT k.received_id FROM asked AS k))))),
+         decided AS MATERIALIZED (
+            SELECT DISTINCT ON (a.received_id) a.received_id, a.approved
+              FROM approvals AS a
+             WHERE a.tenant_id = %(tenant)s AND a.received_id = ANY (ARRAY(SELECT k.received_id FROM asked AS k))
+               AND (a.submission_id IN (SELECT c.submission_id FROM accepted AS c)) IS TRUE
+             ORDER BY a.received_id, a.round DESC),
+         others AS MATERIALIZED (
+            SELECT k.*
+              FROM asked AS k
+             WHERE (k.received_id IN (SELECT d.received_id FROM decided AS d)) IS NOT TRUE),
+         sent AS MATERIALIZED (
+            SELECT s.e_ncf
+              FROM submissions AS s
+             WHERE s.tenant_id = %(tenant)s AND s.root = 'ACECF' AND s.status IN ('Aceptado', 'Aceptado Condicional')
+               AND s.e_ncf = ANY (ARRAY(SELECT o.e_ncf COLLATE "default" FROM others AS o)))
+    SELECT (SELECT count(*) FROM decided AS d WHERE d.approved = %(approved)s)
+           + (SELECT count(*)
+                FROM others AS r
+               WHERE CASE WHEN r.e_ncf COLLATE "default" IN (SELECT n.e_ncf FROM sent AS n)
+                          THEN {_WORD_SENT} = %(status)s ELSE false END)
+"""
+
+
 async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
     """Count what was received."""
-    cursor = await conn.execute(
-        f"SELECT count(*) FROM received AS r WHERE r.tenant_id = %(tenant)s AND {chosen.where()}".encode(),
-        chosen.values(tenant_id),
-    )
+    counting = f"SELECT count(*) FROM received AS r WHERE r.tenant_id = %(tenant)s AND {chosen.where()}"
+    values = chosen.values(tenant_id)
+    if chosen.status in (ApprovalStatus.APPROVED, ApprovalStatus.REJECTED):
+        counting = _COUNT_DECIDED.format(where=f"{chosen.in_index()} AND {chosen.of_content() or 'true'}")
+        values |= {"status": chosen.status, "approved": chosen.status is ApprovalStatus.APPROVED}
+    cursor = await conn.execute(counting.encode(), values)
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])

@@ -200,6 +200,9 @@ async def test_an_acecf_that_the_authority_accepts_moves_approval_status(
     await accept(db, subject)
 
     assert [item["approvalStatus"] for item in (await api.get("/received")).json()["items"]] == ["pending", shown]
+    for asked, many in (("pending", 1), (shown, 1), ({"approved": "rejected", "rejected": "approved"}[shown], 0)):
+        listed = (await api.get("/received", params={**DAYS, "approvalStatus": asked})).json()
+        assert (listed["total"], [item["approvalStatus"] for item in listed["items"]]) == (many, [asked] * many)
 
 
 async def accept(db: Database, subject: SubmissionId) -> None:

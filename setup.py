@@ -18,7 +18,8 @@ from setuptools.command.build_py import build_py
 HERE = Path(__file__).resolve().parent
 RELEASE = re.findall(r'^RELEASE = "(.+)"$', (HERE / "fe" / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)[0]
 #: Everything that ends up in a wheel.
-_FOLDERS = ("fe", "sql", "ops", "docs", "clients/csharp", "clients/java", "clients/php", "clients/python")
+_CLIENTS = ("csharp", "java", "php", "python", "typescript")
+_FOLDERS = ("fe", "sql", "ops", "docs", *(f"clients/{language}" for language in _CLIENTS))
 SOURCES = (*_FOLDERS, "pyproject.toml", "setup.py", "README.md", "LICENSE")
 
 

@@ -20,7 +20,8 @@ from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The sources of a wheel.
-FOLDERS = ("fe", "docs", "sql", "ops", "clients/csharp", "clients/java", "clients/php", "clients/python")
+CLIENTS = ("csharp", "java", "php", "python", "typescript")
+FOLDERS = ("fe", "docs", "sql", "ops", *(f"clients/{language}" for language in CLIENTS))
 SOURCES = (*FOLDERS, "pyproject.toml", "setup.py", "README.md", "LICENSE")
 BUILD = ("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
 
@@ -31,7 +32,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     for name in SOURCES:
         if (ROOT / name).is_dir():
-            leftovers = shutil.ignore_patterns("__pycache__")
+            leftovers = shutil.ignore_patterns("__pycache__", "node_modules", "dist")
             shutil.copytree(ROOT / name, folder / "from" / name, symlinks=True, ignore=leftovers)
         else:
             shutil.copy(ROOT / name, folder / "from" / name)

@@ -1,13 +1,17 @@
-"""The TypeScript client as npm and tsc make it, in a copy: nothing is built beside the sources."""
+"""The TypeScript client as the service gives it out, built as its page says."""
 
 import shutil
 import subprocess
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from clients.generate import TYPESCRIPT
+from fe.http.pages.clients import downloads
 from tests.clients.npm import install
+from tests.clients.snippets import program
 
 
 def built(folder: Path) -> Path:
@@ -17,9 +21,13 @@ def built(folder: Path) -> Path:
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     if int(version.lstrip("v").partition(".")[0]) < 18:
         pytest.skip(f"NOT PROVED HERE: node is {version}, and older than 18")
-    package = folder / "typescript"
-    shutil.copytree(TYPESCRIPT, package, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    package = folder / "fe-client"
+    with ZipFile(BytesIO(downloads()["fe-client-typescript.zip"].content)) as served:
+        served.extractall(folder)
+    (script,) = program(TYPESCRIPT / "README.md", "sh")
+    assert script.splitlines()[-4:] == ["unzip -q fe-client-typescript.zip", "cd fe-client", "npm ci", "npm pack"]
     install(package, "ci")
-    compiled = subprocess.run(["node_modules/.bin/tsc"], cwd=package, capture_output=True, text=True)
-    assert compiled.returncode == 0, compiled.stdout
+    packed = subprocess.run(["npm", "pack", "--silent"], cwd=package, capture_output=True, text=True)
+    assert packed.returncode == 0, packed.stderr
+    assert (package / packed.stdout.splitlines()[-1]).is_file()
     return package

@@ -294,9 +294,8 @@ def test_the_guide_is_what_lies_in_the_repository() -> None:
     served = {page.file for each in guide_pages().values() for page in each.values()}
     there = {str(file.relative_to(ROOT / "docs")) for file in (ROOT / "docs" / "api").rglob("*.md")}
 
-    clients = {
-        f"../clients/{one}/README{each}.md" for one in ("csharp", "java", "php", "python") for each in ("", ".es")
-    }
+    languages = ("csharp", "java", "php", "python", "typescript")
+    clients = {f"../clients/{one}/README{each}.md" for one in languages for each in ("", ".es")}
     assert served == there | {"webhooks.md", "verdicts.md", "veredictos.md"} | clients
     assert guide_pages()["guide"]["en"].title == "The API for integrators"
     # The languages of a page are paired by its name: one without its other would be a misspelt one.

@@ -16,8 +16,10 @@ from importlib.resources.abc import Traversable
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 #: Languages whose sources are packed as they are, by their names.
-PACKED = {"csharp": "C#", "java": "Java", "php": "PHP"}
-_SUFFIXES = (".cs", ".csproj", ".java", ".php", ".py", ".json", ".md", ".typed", "LICENSE")
+PACKED = {"csharp": "C#", "java": "Java", "php": "PHP", "typescript": "TypeScript"}
+_SUFFIXES = (".cs", ".csproj", ".java", ".php", ".py", ".ts", ".json", ".md", ".typed", "LICENSE")
+#: Folders that are no sources.
+_MADE = ("__pycache__", "node_modules", "dist")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,9 @@ def downloads() -> Mapping[str, Download]:
 
 def _sources(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
     for entry in folder.iterdir():
-        if entry.is_dir() and entry.name != "__pycache__":
-            yield from _sources(entry, f"{path}/{entry.name}")
+        if entry.is_dir():
+            if entry.name not in _MADE:
+                yield from _sources(entry, f"{path}/{entry.name}")
         elif entry.name.endswith(_SUFFIXES):
             yield f"{path}/{entry.name}", entry.read_bytes()
 

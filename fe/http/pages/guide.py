@@ -23,7 +23,7 @@ _BESIDE: dict[str, dict[Language, str]] = {
     "guide/verdicts": {"en": "verdicts.md", "es": "veredictos.md"},
     **{
         f"clients/{language}": {"en": f"../clients/{language}/README.md", "es": f"../clients/{language}/README.es.md"}
-        for language in ("csharp", "java", "php", "python")
+        for language in ("csharp", "java", "php", "python", "typescript")
     },
 }
 _LINK = re.compile(r"\]\(([^()\s]+)\)")

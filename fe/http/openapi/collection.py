@@ -46,6 +46,7 @@ _VARIABLES = {
     "rnc": "131880681",
     "month": "",
     "packageNumber": "1",
+    "endpoint": "postman",
     "prefix": "E31",
     "agentId": "5f0d1c1e-6c0d-4a0b-9d0a-2f1f6f8f7a11",
 }
@@ -66,6 +67,7 @@ _PATHS = {
     "agentId": "agentId",
     "rangeId": "rangeId",
     "ncf": "ncf",
+    "endpoint": "endpoint",
 }
 #: By operation: the variables that its answer sets, and the fields they come from, in JavaScript.
 _KEPT = {

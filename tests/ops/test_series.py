@@ -11,7 +11,7 @@ from tests.ops.worked import ENVIRONMENT, worked
 TENANTS = 1000
 WITH_CERTIFICATES = 20
 #: Most series that one process may export to Prometheus.
-MAX_SERIES = 4700
+MAX_SERIES = 4800
 
 
 @pytest.mark.timeout(900)

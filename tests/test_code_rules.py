@@ -48,6 +48,7 @@ READERS = {
     "fe/ecf/data_files.py": "tables and texts that come with the package, on import",
     "fe/http/pages/guide.py": "pages that come with the package, listed by itself",
     "fe/http/pages/layout.py": "the style of all pages, on import",
+    "fe/http/pages/clients.py": "the clients' sources that come with the package, listed by itself",
 }
 
 Rule = Callable[[ast.AST], bool]

@@ -237,6 +237,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     # Webhooks.
     given("no-webhook", await api.post("/webhooks/rotate"))
     given("no-event", await api.put("/webhooks", json={"url": URL, "events": ["nothing"]}))
+    given("endpoint-name-form", await api.delete("/webhooks/endpoints/CRM"))
     given("no-endpoint", await api.delete("/webhooks/endpoints/crm"))
     given("no-such-delivery", await api.post(f"/webhooks/deliveries/{uuid4()}/retry"))
     given("no-moment", await api.post("/webhooks/recover", json={"since": "yesterday"}))

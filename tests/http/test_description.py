@@ -140,14 +140,14 @@ def _is_open(schema: dict[str, Any]) -> bool:
     return schema.get("additionalProperties", True) is not False
 
 
-async def test_the_page_needs_no_other_host_and_no_script(front: Running) -> None:
+async def test_the_page_needs_no_other_host(front: Running) -> None:
     async with front.client() as client:
         answer = await client.get("/docs")
 
     assert answer.status_code == 200
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
-    assert "<script" not in answer.text
+    assert answer.text.count("<script") == 1, "the button that copies code"
     assert not re.findall(r"""(?:src|href)=["']?(?:https?:)?//""", answer.text)
     for path in (await described(front))["paths"]:
         assert f"<code>{path}</code>" in answer.text

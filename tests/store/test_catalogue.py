@@ -92,7 +92,8 @@ async def test_search_among_20000_customers_reads_the_rows_of_its_page(
     found, scanned, fetched = await portal.run_for(TENANT, measured)
 
     assert (found, scanned) == (many, 0)
-    assert fetched <= 3 * many + 10
+    # Planning looks at the ends of indexes, and there at rows that are not known to be visible to all: dozens.
+    assert fetched <= 3 * many + 100
 
 
 ANA = check_customer(name="  Ana  Núñez ", rnc="001-0000000-9", phone="8095550142", municipality="320100")

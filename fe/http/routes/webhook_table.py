@@ -122,7 +122,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {200: (models.WEBHOOK_DELETED,)},
                 parameters=(_NAME,),
-                errors=errors("no-webhook-endpoint"),
+                errors=errors("bad-endpoint-name", "no-webhook-endpoint"),
             ),
         ),
         Route(
@@ -136,7 +136,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {200: (models.WEBHOOK,)},
                 parameters=(_NAME,),
-                errors=errors("no-webhook-endpoint"),
+                errors=errors("bad-endpoint-name", "no-webhook-endpoint"),
             ),
         ),
         Route(
@@ -152,7 +152,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 parameters=(_NAME,),
                 note=_COUNTED,
                 links=(RouteLink(202, "id", "getDelivery", "deliveryId"),),
-                errors=errors("no-webhook-endpoint", "disabled-webhook"),
+                errors=errors("bad-endpoint-name", "no-webhook-endpoint", "disabled-webhook"),
             ),
         ),
         Route(

@@ -664,6 +664,15 @@ CREATE TABLE request_flushes (
     PRIMARY KEY (process)
 );
 
+CREATE TABLE request_log (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, entry_id uuid NOT NULL, api_key_id text NOT NULL,
+    request_id text NOT NULL, method text NOT NULL, route text NOT NULL, path text NOT NULL, status smallint NOT NULL,
+    duration_ms int NOT NULL, message text, message_es text, body text,
+    PRIMARY KEY (tenant_id, environment, entry_id)
+);
+CREATE INDEX request_log_by_age ON request_log (entry_id);
+CREATE INDEX request_log_by_request ON request_log (tenant_id, request_id);
+
 CREATE TABLE returned_numbers (
     tenant_id bigint NOT NULL, environment environment NOT NULL, prefix text NOT NULL, number bigint NOT NULL,
     PRIMARY KEY (tenant_id, environment, prefix, number)

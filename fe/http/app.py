@@ -31,6 +31,7 @@ from fe.http.openapi.served import docs
 from fe.http.outage_header import OutageHeader
 from fe.http.pages.site import Site
 from fe.http.paging import list_limit
+from fe.http.request_log import RequestLog
 from fe.http.routes.agents import Agents
 from fe.http.routes.approvals import ApprovalHandlers
 from fe.http.routes.archive import ArchiveHandlers
@@ -50,6 +51,7 @@ from fe.http.routes.print_archives import PrintArchives
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.recurring import RecurringHandlers
+from fe.http.routes.requests import RequestHandlers
 from fe.http.routes.sharing import ShareHandlers
 from fe.http.routes.table import PREFIX as PREFIX  # re-exported for servers and callers of the application
 from fe.http.routes.table import every_route
@@ -238,6 +240,7 @@ class Api:
         self._counters = Counters(db, clock)
         self.outages = OutageHeader(db)
         self._access_log = AccessLog(deps.access_log)
+        self._request_log = RequestLog(db, clock, metrics)
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
         slots: ConcurrencyLimit[TenantId] = ConcurrencyLimit(
@@ -304,6 +307,7 @@ class Api:
             AuthorityHandlers(PREFIX, db, clock),
             PaperHandlers(db, PaperReplacer(db, self._submitting, quotas), lists, clock),
             ArchiveHandlers(db, lists, deps.archive, metrics),
+            RequestHandlers(db, lists),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]
@@ -359,6 +363,8 @@ class Api:
     def _count(self, route: Route, call: Call, status: int, bytes_out: int, began: float) -> None:
         if call.caller is not None:
             self._counters.count(call.caller, status, call.bytes_in, bytes_out)
+            if status >= 400:
+                self._request_log.note(route, call, status, began)
         if self._access_log.is_on:
             self._access_log.write(route, call, self.client_of(call), status, bytes_out, began)
 
@@ -377,6 +383,7 @@ class Api:
     def _refusal(self, route: Route, call: Call, error: Exception) -> ApiReply:
         """The answer that an error is, counted."""
         problem = describe(error)
+        call.problem = problem.message
         if isinstance(error, LimitReached):
             call.limit_by(error.allowance)
         if reason := refusal(error):
@@ -405,6 +412,7 @@ class Api:
         ):
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
+            nursery.start_soon(self._request_log.run)
             nursery.start_soon(self._prune)
             nursery.start_soon(self.outages.run)
             nursery.start_soon(self.waiting.run)
@@ -427,8 +435,9 @@ class Api:
         self.waiting.release()
 
     async def finish(self) -> None:
-        """Store the counters that are still in memory."""
+        """Store the counters and failed requests that are still in memory."""
         await self._counters.flush()
+        await self._request_log.flush()
 
     def on_connection_fault(self, kind: str) -> None:
         """Count a connection that ended by an internal error."""

@@ -46,8 +46,11 @@ class Call:
     parameters: Collection[str] = ()
     #: The caller, once authenticated; the call is then counted for that tenant.
     caller: Caller | None = None
-    #: Bytes of the body that were read.
+    #: Bytes of the body that were read, and the body itself where `body` read it.
     bytes_in: int = 0
+    content: bytes = b""
+    #: The message of the error that it was answered with.
+    problem: Text | None = None
     #: Bytes of a streamed answer that were sent so far.
     bytes_out: int = 0
     #: The rest of the scarcest rate limit that counted it.
@@ -107,7 +110,7 @@ class Call:
             raise ApiError(415, say("coded-body"), (("Accept-Encoding", "identity"),))
         if self.headers.get("content-length") != "0":  # nothing is of no type, whatever a client's library says of it
             refuse_foreign_media_type(self.headers.get("content-type"))
-        body = await self.read_body()
+        body = self.content = await self.read_body()
         self.bytes_in = len(body)
         return body
 

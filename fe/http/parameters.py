@@ -19,6 +19,7 @@ from fe.lifecycle import Place, Status, WebhookEvent
 from fe.month.period import YearMonth
 from fe.store.records.history import HistoryFilter
 from fe.store.records.received import ApprovalStatus, ReceivedFilter
+from fe.store.records.request_log import RequestFilter
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
 from fe.webhooks.accounts import NAME_FORM
 
@@ -32,6 +33,9 @@ _STATE = re.compile("|".join([*Status, Place.DEAD_LETTER]))
 _EVENT = re.compile("|".join(map(re.escape, WebhookEvent)))
 _CLIENT_REQUEST_ID = re.compile(r"[^\x00]{1,120}", re.S)
 _ENDPOINT = re.compile(NAME_FORM)
+#: A status, or all that begin with its digit.
+STATUS_FORM = "[45]([0-9]{2}|xx)"
+_FAILED = re.compile(STATUS_FORM)
 _ABOUT = re.compile(r"[\x20-\x7e]{1,120}")
 _AS_USER = re.compile(r"[\x20-\x7e]{1,254}")
 _TEXT = re.compile(r"[^\x00]{2,80}", re.S)
@@ -276,6 +280,25 @@ def read_delivery_query(query: Mapping[str, str], environment: Environment) -> L
         kind=None if kind is None else WebhookEvent(kind),
         about=_read_like(query, "about", _ABOUT, say("id-form")),
         endpoint=_read_like(query, "endpoint", _ENDPOINT, say("endpoint-name")),
+        since=since,
+        until=until,
+    )
+    return _read_list(query, chosen)
+
+
+def read_request_query(query: Mapping[str, str], environment: Environment) -> ListQuery[RequestFilter]:
+    """Read the query of GET /requests, of an environment. Raises ApiError (400)."""
+    since, until = _read_period(query)
+    status = _read_like(query, "status", _FAILED, say("status-form"))
+    least, most = 400, 599
+    if status is not None:
+        least, most = int(status.replace("x", "0")), int(status.replace("x", "9"))
+    chosen = RequestFilter(
+        environment=environment,
+        api_key_id=_read_like(query, "key", _ABOUT, say("id-form")),
+        least_status=least,
+        most_status=most,
+        request_id=_read_like(query, "requestId", _ABOUT, say("id-form")),
         since=since,
         until=until,
     )

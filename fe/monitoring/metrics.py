@@ -140,6 +140,11 @@ class Metrics:
             ("limit",),
             registry=own,
         )
+        self.request_log_dropped = Counter(
+            "fe_request_log_dropped_total",
+            "Failed requests that the request log did not keep: floods, a full buffer, failed writes",
+            registry=own,
+        )
         self.apart_failures = Counter(
             "fe_large_document_failures_total",
             "Large documents whose process did not come to an end with them",

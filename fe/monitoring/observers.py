@@ -15,7 +15,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.postgres.migrate import coming_months
 from fe.store.queue import outbox
-from fe.store.records import spent_seeds
+from fe.store.records import request_log, spent_seeds
 
 _log = structlog.get_logger(__name__)
 
@@ -120,15 +120,17 @@ async def watch_outbox(db: Database, metrics: Metrics, is_worker: bool) -> None:
 
 
 async def maintain_partitions(db: Database, clock: Clock) -> None:
-    """Create the partitions of coming months and delete spent seeds, now and every hour, until cancelled."""
+    """Create the partitions of coming months, delete spent seeds and old failed requests: now and every hour."""
     while True:
         try:
             for month in coming_months(clock()):
                 await db.transact(ensure_month, month)
             while await db.run(spent_seeds.forget):
                 pass
+            while await db.run(request_log.forget):
+                pass
         except ANY_OF_THE_DATABASE as error:
-            _log.warning("housekeeping failed: partitions, spent seeds", error=error)
+            _log.warning("housekeeping failed: partitions, spent seeds, request log", error=error)
         await trio.sleep(_CHORES_EVERY)
 
 

@@ -137,12 +137,13 @@ OVERVIEW = Dashboard(
                 "Turned away, and connections that failed",
                 "Requests shed under overload; refused because one tenant or address had its share, by what is shared; "
                 "connections that ended by a fault of their own, by kind of fault; large documents whose process "
-                "failed, by reason.",
+                "failed, by reason; failed requests that the request log of tenants left out.",
                 {
                     "shed {{instance}}": rate("fe_http_shed_total", INSTANCE, by="instance"),
                     "share of {{limit}}": rate("fe_share_refused_total", INSTANCE, by="limit"),
                     "{{kind}}": rate("fe_http_connection_faults_total", INSTANCE, by="kind"),
                     "large: {{reason}}": rate("fe_large_document_failures_total", INSTANCE, by="reason"),
+                    "not in the request log": rate("fe_request_log_dropped_total", INSTANCE),
                 },
                 unit="reqps",
             ),

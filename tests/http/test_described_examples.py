@@ -367,6 +367,10 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("listVoidings", await api.get("/voidings"), "one")
     like("getVoiding", await api.get(f"/voidings/{voiding}"), "waiting")
 
+    assert (await api.post("/invoices", json={"format": "xml"})).status_code == 400
+    await front.app.extensions["fe"].finish()
+    like("listFailedRequests", await api.get("/requests?limit=1&status=400"), "one")
+
     (a_range,) = bodies("addPaperRange")
     like("addPaperRange", await api.post("/paper-ranges", json=a_range), "recorded")
     like("listPaperRanges", await api.get("/paper-ranges"), "one")

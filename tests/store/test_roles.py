@@ -128,6 +128,7 @@ MATRIX = """
 | `replay_plans` | | | SIU | S | | | |
 | `request_counts` | SIU | | S | S | | SIU | |
 | `request_flushes` | SIU | SD | | | | SIU | |
+| `request_log` | SI | SD | S | S | | S | |
 | `returned_numbers` | SD | SI | SID | S | | SD | |
 | `second_person` | | | S | S | | | |
 | `sends` | s | SIU | S | S | | S | |

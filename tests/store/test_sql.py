@@ -51,6 +51,7 @@ ACROSS_TENANTS = {
     ("store/records/pending_actions.py", "_TO_DO"): "what operators agreed to and is not done yet, of any tenants",
     ("store/records/spent_seeds.py", "_OLDEST"): "seeds of any tenant are over by their age alone",
     ("store/records/spent_seeds.py", "_FORGET"): "the same",
+    ("store/records/request_log.py", "_FORGET"): "failed requests of any tenant are over by their age alone",
     ("store/records/metering.py", "_WITH_ENDS"): "whose ends are to be folded: a small table",
     ("store/records/metering.py", "_OPEN"): "whose days are to be closed: a row for each tenant",
     ("store/records/billing.py", "_BILLED"): "whose months are counted again: the terms of all",

@@ -210,6 +210,7 @@ class Fe:
     rotate_webhook = _call(calls.rotate_webhook)
     test_webhook = _call(calls.test_webhook)
     deliveries = _list(calls.deliveries)
+    requests = _list(calls.requests)
     delivery = _call(calls.delivery)
     retry_delivery = _call(calls.retry_delivery)
     recover_webhook = _call(calls.recover_webhook)

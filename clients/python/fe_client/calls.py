@@ -41,6 +41,7 @@ from fe_client.models import (
     EntryDeleted,
     ExpenseAnswer,
     ExpenseRequest,
+    FailedRequestAnswer,
     ImportAnswer,
     InvoicePreview,
     Lease,
@@ -1032,6 +1033,28 @@ def deliveries(
         "limit": page_size,
     }
     return Pages(session, "/webhooks/deliveries", query)
+
+
+def requests(
+    session: Session,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    key: str | None = None,
+    status: int | str | None = None,
+    request_id: str | None = None,
+    page_size: int = 200,
+) -> Pages[FailedRequestAnswer]:
+    """Go through your failed requests of the last 30 days, newest first; `status` is 400, "4xx" or "5xx"."""
+    query = {
+        "from": _moment(since),
+        "to": _moment(until),
+        "key": key,
+        "status": status,
+        "requestId": request_id,
+        "limit": page_size,
+    }
+    return Pages(session, "/requests", query)
 
 
 def _handed_in(

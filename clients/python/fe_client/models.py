@@ -4355,6 +4355,40 @@ class ExplainedMessage(TypedDict):
     """what to do"""
 
 
+class FailedRequestAnswer(TypedDict):
+    """A request that ended with 4xx or 5xx."""
+
+    id: str
+    at: str
+    """when it was answered"""
+    environment: "Environment"
+    apiKeyId: str
+    requestId: str
+    """`X-Request-Id` of the answer"""
+    method: str
+    route: str
+    """the path with the names of its parameters"""
+    path: str
+    """as it was asked for, without its query"""
+    status: int
+    durationMs: int
+    message: str | None
+    """the error in English"""
+    messageEs: str | None
+    """the error in Spanish"""
+    body: str | None
+    """the first 2 kB of the body of a request that ended with 4xx, without values of secrets"""
+
+
+class FailedRequestsAnswer(TypedDict):
+    """Failed requests of the last 30 days, newest first."""
+
+    limit: int
+    items: "list[FailedRequestAnswer]"
+    nextCursor: str | None
+    """`cursor` of the items that follow; null: these are the last"""
+
+
 class Handing(TypedDict):
     """How it stands with handing a document on to the other party of a receipt."""
 

@@ -3379,6 +3379,39 @@ export type components = {
             /** @description what to do */
             action: string;
         };
+        /** @description A request that ended with 4xx or 5xx. */
+        FailedRequestAnswer: {
+            id: string;
+            /**
+             * Format: date-time
+             * @description when it was answered
+             */
+            at: string;
+            environment: components["schemas"]["Environment"];
+            apiKeyId: string;
+            /** @description `X-Request-Id` of the answer */
+            requestId: string;
+            method: string;
+            /** @description the path with the names of its parameters */
+            route: string;
+            /** @description as it was asked for, without its query */
+            path: string;
+            status: number;
+            durationMs: number;
+            /** @description the error in English */
+            message: string | null;
+            /** @description the error in Spanish */
+            messageEs: string | null;
+            /** @description the first 2 kB of the body of a request that ended with 4xx, without values of secrets */
+            body: string | null;
+        };
+        /** @description Failed requests of the last 30 days, newest first. */
+        FailedRequestsAnswer: {
+            limit: number;
+            items: components["schemas"]["FailedRequestAnswer"][];
+            /** @description `cursor` of the items that follow; null: these are the last */
+            nextCursor: string | null;
+        };
         /** @description How it stands with handing a document on to the other party of a receipt. */
         Handing: {
             /**
@@ -5717,6 +5750,8 @@ export type Error = components['schemas']['Error'];
 export type ExpenseAnswer = components['schemas']['ExpenseAnswer'];
 export type ExpenseRequest = components['schemas']['ExpenseRequest'];
 export type ExplainedMessage = components['schemas']['ExplainedMessage'];
+export type FailedRequestAnswer = components['schemas']['FailedRequestAnswer'];
+export type FailedRequestsAnswer = components['schemas']['FailedRequestsAnswer'];
 export type Handing = components['schemas']['Handing'];
 export type ImportAnswer = components['schemas']['ImportAnswer'];
 export type ImportFault = components['schemas']['ImportFault'];

@@ -17,6 +17,7 @@ import type {
   DeliveryAgain,
   DeliveryDetail,
   EntryDeleted,
+  FailedRequestAnswer,
   ImportAnswer,
   InvoicePreview,
   MailSettingsAnswer,
@@ -938,6 +939,15 @@ export class Fe {
     known('deliveries', filter, [...LISTED, 'state', 'event', 'about', 'endpoint']);
     const { state, event, about, endpoint } = filter;
     return this.#listed('/webhooks/deliveries', { state, event, about, endpoint }, filter);
+  }
+
+  /** Go through your failed requests of the last 30 days, newest first; `status` is 400, "4xx" or "5xx". */
+  requests(
+    filter: Listed & { key?: string; status?: number | string; requestId?: string } = {},
+  ): AsyncGenerator<FailedRequestAnswer, void> {
+    known('requests', filter, [...LISTED, 'key', 'status', 'requestId']);
+    const { key, status, requestId } = filter;
+    return this.#listed('/requests', { key, status: status?.toString(), requestId }, filter);
   }
 
   /** Show a delivery and each of its tries. undefined: there is none with that id. */

@@ -53,6 +53,7 @@ from fe.http.routes.purchase_table import purchase_routes
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.recurring import RecurringHandlers
 from fe.http.routes.recurring_table import recurring_routes
+from fe.http.routes.requests import RequestHandlers, request_routes
 from fe.http.routes.sharing import ShareHandlers
 from fe.http.routes.types import About, Deprecated, Parameter, Route, RouteLink, whole
 from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
@@ -190,6 +191,7 @@ def every_route(
     authority: AuthorityHandlers,
     paper: PaperHandlers,
     archive: ArchiveHandlers,
+    requests: RequestHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -457,6 +459,7 @@ def every_route(
         *catalogue_routes(prefix, catalogue),
         *recurring_routes(prefix, recurring),
         *archive_routes(prefix, archive, _SUBMISSIONS),
+        *request_routes(prefix, requests),
         *agent_routes(prefix, agents),
         *mail_routes(prefix, mail),
         *contingency_routes(prefix, contingency),

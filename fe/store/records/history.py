@@ -200,10 +200,11 @@ class HistoryFilter:
 async def count(conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, at_most: int | None = None) -> int:
     """Count a tenant's submissions, no more than `at_most`."""
     values = {**chosen.values(tenant_id), "below": LAST_ID, "reach": None, "most": at_most}
-    found = chosen.source(chosen.where())
-    if at_most is not None:
-        found = f"(SELECT 1 FROM {found} LIMIT %(most)s) AS found"
-    cursor = await conn.execute(f"SELECT count(*) FROM {found}".encode(), values)
+    if at_most is None:
+        statement = f"SELECT count(*) FROM {chosen.source(chosen.where())}"
+    else:
+        statement = f"SELECT count(*) FROM (SELECT 1 FROM {chosen.source(chosen.where())} LIMIT %(most)s) AS found"
+    cursor = await conn.execute(statement.encode(), values)
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])

@@ -22,5 +22,5 @@ async def test_no_call_that_schemathesis_thinks_of_is_answered_out_of_order(
 
     assert part.is_well, f"{part}\n{part.report[-8000:]}"
     # Schemathesis chooses the number of calls itself; far too few would prove nothing.
-    assert CALLS / 2 < part.calls < CALLS * 9
+    assert CALLS / 2 < part.calls < CALLS * 10
     assert part.statuses["202"] > 0

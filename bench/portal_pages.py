@@ -303,6 +303,7 @@ def company_pages(company: int, known: Known) -> Ways:
         "new certificate": lambda: f"{at}/certificates/new",
         "keys": lambda: f"{at}/keys",
         "one key": lambda: f"{at}/keys/{one(known.keys)}",
+        "failed requests": lambda: f"{at}/ecf/requests",
         "new key": lambda: f"{at}/keys/new",
         "people": lambda: f"{at}/people",
         "one member": lambda: f"{at}/people/{one(known.people)}",

@@ -105,6 +105,14 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
+@pytest.fixture
+def since_17(grown: str) -> None:
+    """Skip on older servers: for a list of ids in order they read the whole span between the first and the last."""
+    with psycopg.connect(grown) as conn:
+        if conn.info.server_version < 170000:
+            pytest.skip("NOT PROVED HERE: before Postgres 17 a list of ids is not read id by id")
+
+
 async def test_check_of_a_whole_history_reads_a_page_in_each_transaction(grown: str, reads: list[int]) -> None:
     async with open_database(grown, role=WORKER) as db:
         assert await find_missing(db, CHAIN, None, NOW, page=PAGE) == MissingEvidence()
@@ -124,6 +132,7 @@ async def test_check_of_a_whole_history_reads_a_page_in_each_transaction(grown: 
         assert abs(found.unplanned_since - min(map(moment_of, lost))) < timedelta(seconds=1)
 
 
+@pytest.mark.usefixtures("since_17")
 async def test_planning_passes_an_archived_history_page_by_page(
     grown: str, reads: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +152,7 @@ async def test_planning_passes_an_archived_history_page_by_page(
     assert max(reads[:-1]) <= MOST_READ
 
 
+@pytest.mark.usefixtures("since_17")
 async def test_months_are_looked_at_and_restored_page_by_page(
     grown: str, reads: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

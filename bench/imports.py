@@ -42,7 +42,6 @@ def _ready_state(stack: Stack, import_id: str, state: str, kills: list[float]) -
             kills.pop(0)
             stack.stop("service", hard=True)
             stack.start_service()
-            stack.log_in()
             born = time.monotonic()
         found = _call(stack, f"/imports/{import_id}")
         if found["state"] == state:

@@ -336,6 +336,7 @@ def operators_pages(company: int, known: Known) -> Ways:
         "lockouts": lambda: f"{at}/lockouts",
         "replays": lambda: f"{at}/replays",
         "one replay": lambda: f"{at}/replays/{chance.choice(known.plans)}",
+        "runbook": lambda: f"{at}/runbooks/database",
         "approvals": lambda: f"{at}/approvals",
         "one approval": lambda: f"{at}/approvals/{chance.choice(known.actions)}",
         "acts": lambda: f"{at}/actions",
@@ -360,6 +361,7 @@ def strangers_pages(known: Known) -> Ways:
     return {
         "sign in": lambda: "/sign-in",
         "invitation": lambda: f"/invitation/{known.invitation}",
+        "forgotten password": lambda: "/forgotten",
         "new password": lambda: f"/reset/{known.reset}",
         "style sheet": lambda: known.style,
     }

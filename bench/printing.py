@@ -1,23 +1,23 @@
 """CPU of a printed receipt beside reportlab's for the same content, memory of the longest, and POSTs beside prints.
 
 `python -m bench.printing [--rounds 5] [--short] [--posts]`. reportlab draws the same strings at the same places with
-the same typeface, and the same QR code; it makes no PDF/A, no tags and embeds no XML. Then a whole service takes POSTs
-for some seconds alone and for as long while four tenants ask it for PDFs, in turn, for four minutes (`--posts`: only
-this). Percentiles are of all POSTs of a kind; the parts are in the order alone, beside, beside, alone, so that neither
-kind has the quieter machine.
+the same typeface, and the same QR code; it makes no PDF/A, no tags and embeds no XML.
+
+Then a whole service takes POSTs for four minutes (`--posts`: only this), five seconds at a time: alone, while four
+tenants ask it for PDFs, and while another program makes the same PDFs at the same low priority. The other program shows
+how much of the difference is the use of the cores. The kinds change places, so that none has the quieter machine.
 """
 
 import http.client
 import io
 import json
-import os
 import resource
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from urllib.parse import urlsplit
 
 import pypdfium2
@@ -31,7 +31,7 @@ import bench.printing
 from bench import submit
 from bench.report import Report, in_turn
 from bench.runner import read_options
-from bench.stack import Stack, family, open_stack
+from bench.stack import Stack, open_stack
 from fe.ecf.catalogue import EcfType
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart
@@ -43,7 +43,7 @@ _PRINTS = 20
 _LINES = 10_000
 #: Load of the service: POSTs a second, prints a second of all tenants, seconds of each part, and parts of each kind.
 #: Prints run at low priority: beside more POSTs two cores make fewer of them.
-_POSTS, _PDFS, _SECONDS, _PARTS = 10, 20, 5, 12
+_POSTS, _PDFS, _SECONDS, _PARTS = 10, 20, 5, 16
 #: Receipts of each tenant, each printed once on each paper: the service keeps what it has made. Prints asked at once.
 _RECEIPTS, _TENANTS, _AT_ONCE = 155, 4, 8
 
@@ -100,40 +100,29 @@ def _post_beside_prints(stack: Stack, report: Report, parts: int) -> None:
         submit.submit(submit.Order(port, token, first=1, documents=_RECEIPTS))
     receipts = [(token, one) for token in tokens for one in _accepted(port, token)]
     wanted = [(token, f"/{one}/pdf?layout={layout}") for layout in PaperSize for token, one in receipts]
+    elsewhere = [(_xml(port, token, one), layout) for layout in PaperSize for token, one in receipts]
     first = _RECEIPTS + 1
-    for where in "", ", prints on a core of their own":
-        alone: list[float] = []
-        beside: list[float] = []
-        made: list[float] = []
-        for part in range(2 * parts):
-            is_beside = part % 4 in (1, 2)
-            if where:
-                _get(port, *wanted.pop())  # the pool has its processes now
-                _divide_cores()
-            order = submit.Order(port, tokens[0], first=first, documents=_POSTS * _SECONDS, rate=_POSTS)
-            first += order.documents
-            posts = submit.start(order)
-            if is_beside:
-                asked, wanted = wanted[: _PDFS * _SECONDS], wanted[_PDFS * _SECONDS :]
-                made.append(_print(port, asked) / _SECONDS)
-            taken = [seconds * 1000 for _, seconds in submit.finish(posts).posts]
-            (beside if is_beside else alone).extend(taken)
-        report.posts(alone, beside, f"prints{where}")
-        report.figure(f"PDFs made meanwhile{where}", "PDF/s", made)
-        if max(made) < 0.9 * _PDFS:
-            report.skip(
-                f"{_PDFS} PDFs a second{where}", "the machine is busy, and prints run at low priority behind all else"
-            )
-
-
-def _divide_cores() -> None:
-    """Give the pool's processes, which run at low priority, the last core, and the rest of this benchmark the first."""
-    first, *_, last = range(os.cpu_count() or 1)
-    for process in family(os.getpid()):
-        with suppress(ProcessLookupError):
-            core = first if os.getpriority(os.PRIO_PROCESS, process) == 0 else last
-            for thread in Path(f"/proc/{process}/task").iterdir():
-                os.sched_setaffinity(int(thread.name), {core})
+    taken: dict[str, list[float]] = {kind: [] for kind in ("alone", "prints", "the same prints by another program")}
+    made: dict[str, list[float]] = {kind: [] for kind in taken}
+    with _another_program() as draw:
+        for part in range(parts):
+            for kind in taken if part % 2 else reversed(taken):
+                order = submit.Order(port, tokens[0], first=first, documents=_POSTS * _SECONDS, rate=_POSTS)
+                first += order.documents
+                posts = submit.start(order)
+                if kind == "prints":
+                    asked, wanted = wanted[: _PDFS * _SECONDS], wanted[_PDFS * _SECONDS :]
+                    made[kind].append(_at_rate([partial(_print, port, *one) for one in asked]))
+                elif kind != "alone":
+                    drawn, elsewhere = elsewhere[: _PDFS * _SECONDS], elsewhere[_PDFS * _SECONDS :]
+                    made[kind].append(_at_rate([partial(draw, n, *one) for n, one in enumerate(drawn)]))
+                taken[kind].extend(seconds * 1000 for _, seconds in submit.finish(posts).posts)
+    alone = taken.pop("alone")
+    for kind, beside in taken.items():
+        report.posts(alone, beside, kind)
+        report.figure(f"PDFs made meanwhile, {kind}", "PDF/s", made[kind])
+        if max(made[kind]) < 0.9 * _PDFS:
+            report.skip(f"{_PDFS} PDFs a second, {kind}", "low priority, and the machine has no more time for them")
 
 
 def _accepted(port: int, token: str) -> list[str]:
@@ -148,25 +137,61 @@ def _accepted(port: int, token: str) -> list[str]:
     raise SystemExit("the receipts are not accepted")
 
 
-def _print(port: int, asked: list[tuple[str, str]]) -> int:
-    """Ask for each print when its moment has come; return how many were made in the time of a part."""
-    began, late = time.monotonic(), threading.Event()
-    made: list[int] = []
+@contextmanager
+def _another_program() -> Iterator[Callable[[int, bytes, PaperSize], int]]:
+    """Run a pool like that of the service, with its processes started; gives a function that prints there."""
+    pool, begun, ended = Apart(1, Metrics(), share=1.0), Future[trio.lowlevel.TrioToken](), trio.Event()
 
-    def one(number: int, token: str, path: str) -> None:
+    async def run() -> None:
+        async with pool.running():
+            await pool.run(0, int)
+            begun.set_result(trio.lowlevel.current_trio_token())
+            await ended.wait()
+
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(trio.run, run)
+        token = begun.result()
+        try:
+            yield lambda n, *drawn: trio.from_thread.run(pool.run, n % _TENANTS, _draw, *drawn, trio_token=token)
+        finally:
+            trio.from_thread.run_sync(ended.set, trio_token=token)
+            running.result()
+
+
+def _xml(port: int, token: str, receipt: str) -> bytes:
+    _, said = _get(port, token, f"/{receipt}/xml")
+    return str(json.loads(said)["xml"]).encode()
+
+
+def _draw(xml: bytes, layout: PaperSize) -> int:
+    return len(pdf(xml, PrintOptions(layout)))
+
+
+def _print(port: int, token: str, path: str) -> bool:
+    status, _ = _get(port, token, path)
+    if status not in (200, 503):  # a service that is too busy to print says so
+        raise SystemExit(f"not every receipt was printed: {status}")
+    return status == 200
+
+
+def _at_rate(works: list[Callable[[], object]]) -> float:
+    """Begin each print when its moment has come; return how many were made a second."""
+    began, late = time.monotonic(), threading.Event()
+    made: list[object] = []
+
+    def one(number: int, work: Callable[[], object]) -> None:
         time.sleep(max(began + number / _PDFS - time.monotonic(), 0))
         if not late.is_set():
-            made.append(_get(port, token, path)[0])
+            made.append(work())
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        for number, (token, path) in enumerate(asked):
-            threads.submit(one, number, token, path)
+        begun = [threads.submit(one, number, work) for number, work in enumerate(works)]
         time.sleep(max(began + _SECONDS - time.monotonic(), 0))
-        counted = made.count(200)
+        counted = len([done for done in made if done])
         late.set()
-    if not set(made) <= {200, 503}:  # a service that is too busy to print says so
-        raise SystemExit(f"not every receipt was printed: {set(made)}")
-    return counted
+    for each in begun:
+        each.result()
+    return counted / _SECONDS
 
 
 def _get(port: int, token: str, path: str) -> tuple[int, bytes]:

@@ -1,8 +1,9 @@
-"""`python bench/profiled.py FOLDER run ...`: `fe run ...` that watches where its main thread spends CPU.
+"""`FOLDER/fe run ...`: `fe run ...` whose processes watch where their main threads spend CPU.
 
 A timer of CPU time interrupts it every 2 ms; what is on the stack then is weighed with the CPU used since. On SIGUSR2
-each process writes FOLDER/PID.json: microseconds by part of ours and by library. It slows the service by some percents
-and wakes its loop, so what it tells is shares.
+each process writes FOLDER/PID.json: microseconds by part of ours and by library. FOLDER/fe is a copy of this file
+(bench/stack.py), because the service's parent starts its workers by the path that started it. Sampling slows the
+service by some percents and wakes its loop, so read the figures as shares.
 """
 
 import json
@@ -96,11 +97,11 @@ def _begin() -> None:
 
 
 def _tell(folder: Path) -> Any:
-    def write(*_: Any) -> None:
+    def write(*_: Any) -> None:  # the timer may go on counting meanwhile, so of copies
         threads = (time.process_time() - time.thread_time()) * 1e6
         said = {
-            "spent": [[*key, us] for key, us in _spent.items()],
-            "functions": [[*key, us] for key, us in _functions.items()],
+            "spent": [[*key, us] for key, us in dict(_spent).items()],
+            "functions": [[*key, us] for key, us in dict(_functions).items()],
             "threads": threads,
         }
         draft = folder / f"{os.getpid()}.draft"
@@ -121,15 +122,14 @@ def _without_timer(execve: Callable[..., None]) -> Callable[..., None]:
 
 
 def main() -> None:
-    """Start `fe` with the arguments after the folder."""
+    """Start `fe` with the arguments."""
     os.execve = _without_timer(os.execve)  # type: ignore[assignment]  # the real one never returns
-    folder = Path(sys.argv[1])
+    folder = Path(sys.argv[0]).parent
     signal.signal(signal.SIGPROF, _sample)
     signal.siginterrupt(signal.SIGPROF, False)
     signal.signal(signal.SIGUSR2, _tell(folder))
     os.register_at_fork(after_in_child=_begin)  # timers are not inherited
     _begin()
-    sys.argv = ["fe", *sys.argv[2:]]
     # This file's folder comes first on the path and is not wanted there.
     sys.path.pop(0)
     from fe.cli import main as fe

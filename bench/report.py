@@ -123,6 +123,17 @@ class Machine:
     postgres_settings: dict[str, str]
 
 
+def line_by_line(said: Mapping[str, Any]) -> str:
+    """Write an object as JSON, each member and each element of a list in it on a line of its own."""
+    members = []
+    for name, value in said.items():
+        text = json.dumps(value, ensure_ascii=False)
+        if isinstance(value, list) and value:
+            text = "[\n  " + ",\n  ".join(json.dumps(each, ensure_ascii=False) for each in value) + "\n ]"
+        members.append(f" {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(members) + "\n}\n"
+
+
 @dataclass
 class Report:
     """Collects what one benchmark finds. `dsn` is the server it runs on, if there is one and it is there already."""
@@ -253,7 +264,7 @@ class Report:
         folder = Path(os.environ.get("FE_BENCH_RESULTS", ROOT / "bench" / "results"))
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
-        path.write_text(json.dumps(self.as_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(line_by_line(self.as_json()), encoding="utf-8")
         return path
 
     def show(self) -> None:

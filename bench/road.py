@@ -33,7 +33,7 @@ from bench import wal
 from bench.history import live_in
 from bench.report import ROOT, Report, in_turn
 from bench.runner import read_options
-from bench.stack import QUICK, SIMULATOR, Stack, open_stack, tree_of
+from bench.stack import QUICK, SIMULATOR, Stack, family, open_stack, tree_of
 from bench.submit import Order, submit
 from bench.traffic import Counts, counted
 from bench.units import commit_ms, embedded_programs, signature_ms
@@ -193,19 +193,8 @@ def show_tally(report: Report, name: str, found: Tally) -> None:
 
 
 def profile(stack: Stack, numbers: Numbers, arguments: argparse.Namespace, report: Report) -> None:
-    """Find out where the service's CPU goes, part by part."""
-    with tempfile.TemporaryDirectory() as folder:
-        stack.start_service(processes=1, profile=Path(folder))
-        stack.log_in()
-        drive(stack, numbers, arguments.clients * 2, arguments.clients)
-        before = _spent(stack.pid("service"), Path(folder))
-        run = drive(stack, numbers, arguments.documents, arguments.clients)
-        after = _spent(stack.pid("service"), Path(folder))
-        stack.stop("service")
-    spent, functions = (
-        Counter({key: (late[key] - early.get(key, 0.0)) / run.documents for key in late})
-        for late, early in zip(after, before, strict=True)
-    )
+    """Put where the service's CPU goes into the report, part by part."""
+    spent, functions = profiled(stack, numbers, arguments.documents, arguments.clients)
     whole = sum(spent.values())
     for title, nth in (("by part of ours", 0), ("by whose code runs", 1)):
         shares: Counter[str] = Counter()
@@ -223,6 +212,26 @@ def profile(stack: Stack, numbers: Numbers, arguments: argparse.Namespace, repor
         "microseconds per document, by function: the innermost of ours, and what runs",
         [{"ours": inner, "runs": running, "us": us} for (inner, running), us in functions.most_common(60)],
     )
+
+
+def profiled(
+    stack: Stack, numbers: Numbers, documents: int, clients: int
+) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """Microseconds of a document by part and library, and by function."""
+    with tempfile.TemporaryDirectory() as folder:
+        stack.start_service(processes=1, profile=Path(folder))
+        stack.log_in()
+        drive(stack, numbers, clients * 2, clients)
+        _, worker, *_ = family(stack.pid("service"))
+        before = _spent(worker, Path(folder))
+        run = drive(stack, numbers, documents, clients)
+        after = _spent(worker, Path(folder))
+        stack.stop("service")
+    spent, functions = (
+        Counter({key: (late[key] - early.get(key, 0.0)) / run.documents for key in late})
+        for late, early in zip(after, before, strict=True)
+    )
+    return spent, functions
 
 
 def _spent(pid: int, folder: Path) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:

@@ -183,7 +183,12 @@ class Stack:
             "FE_METRICS_BIND": "127.0.0.1:0",
             **(settings or {}),
         }
-        program = ["-m", "fe"] if profile is None else [str(ROOT / "bench" / "profiled.py"), str(profile)]
+        program = ["-m", "fe"]
+        if profile is not None:
+            script = profile / "fe"
+            script.write_text(f"#!{sys.executable}\n{(ROOT / 'bench' / 'profiled.py').read_text()}")
+            script.chmod(0o700)
+            program = [str(script)]
         began = time.perf_counter()
         command = [*program, "run", "--role", role, "--processes", str(processes)]
         self.start("service", command, tree=self.tree)

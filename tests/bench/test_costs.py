@@ -26,7 +26,7 @@ import psycopg
 import pytest
 
 from bench.history import live_in
-from bench.road import Numbers, Tally, tally, wait_for_verdicts
+from bench.road import Numbers, Tally, profiled, tally, wait_for_verdicts
 from bench.stack import Stack, context_switches, open_stack
 from bench.submit import payload
 from bench.traffic import Counts, counted
@@ -240,3 +240,10 @@ def test_counts_match_the_statements_that_ran(costs: Tally) -> None:
     assert figures["WAL bytes"] > 4_000  # a document that was signed is longer than that
     assert costs.written.bytes_of["submission_documents"] > 0
     assert costs.written.dead_of["submissions"] > 0
+
+
+def test_profile_finds_the_signature_in_the_process_that_works(stack: Stack, numbers: Numbers) -> None:
+    spent, functions = profiled(stack, numbers, CLIENTS, CLIENTS)
+
+    assert sum(us for (part, _), us in spent.items() if part == "signing") > 0
+    assert any("signer.py" in runs for _, runs in functions)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.report import Report, Spread, in_turn
+from bench.report import Report, Spread, in_turn, line_by_line
 
 
 def test_competitors_run_in_turn_in_alternating_order() -> None:
@@ -40,6 +40,20 @@ def test_target_holds_or_is_missed(at_least: float | None, at_most: float | None
 
     assert report.ratios[0].holds is holds
     assert report.missed == ([] if holds is not False else report.ratios)
+
+
+def test_result_has_each_figure_on_a_line_of_its_own() -> None:
+    said = {
+        "name": "año",
+        "figures": [{"of": "a", "rounds": [1, 2]}, {"of": "b"}],
+        "notes": [],
+        "machine": {"cores": 2},
+    }
+
+    text = line_by_line(said)
+
+    assert json.loads(text) == said
+    assert len(text.splitlines()) == len(said) + 2 + 1 + 2  # the two figures, the end of their list, the braces
 
 
 @pytest.fixture

@@ -11,6 +11,9 @@ from datetime import UTC, datetime, timedelta
 #: Tells the time as an aware datetime in UTC.
 Clock = Callable[[], datetime]
 
+#: Seconds by which a clock may move before it is judged anew: every document asks.
+_STILL = 0.001
+
 #: A process signs only while its clock is within this of the database's (ops/runbooks/clock-skew.md).
 MAX_SKEW = timedelta(seconds=2)
 
@@ -126,7 +129,10 @@ class ClockCheck:
         """Return why this process must not sign now, or None. Costs no round trip."""
         if self._last is None:
             return "the clock of this process has not been compared with the database's yet"
-        now = self._last.moved(timedelta(seconds=self._offset_now() - self._offset))
+        step = self._offset_now() - self._offset
+        if self._agrees and abs(step) < _STILL:
+            return None
+        now = self._last.moved(timedelta(seconds=step))
         self._judge(now)
         return None if self._agrees else f"{clocks_apart(now.halfway)}: it signs nothing until they agree"
 

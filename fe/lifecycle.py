@@ -51,6 +51,8 @@ class WebhookEvent(StrEnum):
     RECURRING_HELD = "recurring.held"
     AUTHORITY_DOWN = "authority.down"
     AUTHORITY_UP = "authority.up"
+    BUYER_APPROVED = "buyer.approved"
+    BUYER_REJECTED = "buyer.rejected"
     #: Made on request, and sent regardless of the endpoint's selection.
     TEST = "test"
 

@@ -28,8 +28,8 @@ from fe.ecf.catalogue import Host
 from fe.identifiers import SubmissionId
 from fe.monitoring.metrics import Metrics
 from fe.process import failpoints
+from fe.queue.backoff import poll_gap, scaled
 from fe.queue.outcome import Advance, End, Outcome, Park, Retry, TryLater, Writer, one_by_one
-from fe.queue.retry import poll_gap, scaled
 from fe.queue.stage import StageConfig, WorkKind
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost

@@ -17,8 +17,8 @@ from fe.egress.client import SECONDS, Egress
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
 from fe.process import failpoints
+from fe.queue.backoff import Gap
 from fe.queue.outcome import AT_ONCE, Advance, End, Outcome, Park, Retry, Writer, one_by_one
-from fe.queue.retry import Gap
 from fe.queue.stage import WorkKind
 from fe.secrets.vault import VaultError
 from fe.store.postgres.db import Conn, Database

@@ -29,10 +29,10 @@ from fe.offload.pool import Apart, ApartFailed
 from fe.printing import PrintOptions, pdf
 from fe.printing.options import print_key
 from fe.process import failpoints
+from fe.queue.backoff import scaled
 from fe.queue.executor import run_stage
 from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by_one
 from fe.queue.result_writer import ResultWriter
-from fe.queue.retry import scaled
 from fe.queue.stage import StageConfig, StageContext, WorkKind, no_gate
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import mail

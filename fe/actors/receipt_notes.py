@@ -14,7 +14,7 @@ from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
 from fe.store.records import numbers
 
-#: A note is tried again after an eighth of the time that it has waited.
+#: A row that waits is tried again after an eighth of the time that it has waited.
 _SHARE = 8
 _SOONEST, _LATEST = timedelta(seconds=1), timedelta(seconds=60)
 
@@ -30,8 +30,12 @@ async def undecided_receipt(db: Database, work: Work, document: OutgoingDocument
     return await db.run(numbers.undecided, work, number, document.issuer_rnc)
 
 
+def gap_after(waited: timedelta) -> timedelta:
+    """Return how long to wait again after having waited this long."""
+    return min(max(waited / _SHARE, _SOONEST), _LATEST)
+
+
 def wait_for(receipt: SubmissionId, waited: timedelta) -> Retry:
     """Return a retry that counts no failure."""
-    after = min(max(waited / _SHARE, _SOONEST), _LATEST)
     reason = f"waits for the verdict of the receipt that it modifies, taxLogId {receipt}"
-    return Retry(reason, after, counts=False, name="given back")
+    return Retry(reason, gap_after(waited), counts=False, name="given back")

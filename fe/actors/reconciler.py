@@ -18,9 +18,9 @@ from fe.authority.estado import Estado
 from fe.ecf.catalogue import TELLS_BY_NUMBER, Root
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
+from fe.queue.backoff import MAX_ATTEMPTS, Gap, retry_gap
 from fe.queue.deadlines import DISBELIEVED_FOR
 from fe.queue.outcome import AT_ONCE, Outcome, Park, TryLater
-from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.outbox import Work

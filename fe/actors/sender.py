@@ -8,7 +8,7 @@ from datetime import timedelta
 from fe.actors import outcomes
 from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.outcomes import Intent, Unresolved
-from fe.actors.receipt_notes import undecided_receipt, wait_for
+from fe.actors.receipt_notes import gap_after, undecided_receipt, wait_for
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
 from fe.authority.errors import AuthorityRefused, OutcomeUnknown, Unavailable
@@ -22,7 +22,7 @@ from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import OutgoingDocument, TrackFacts
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.store.records import simulations
+from fe.store.records import sandbox_outages, simulations
 
 
 def file_name(document: OutgoingDocument) -> str:
@@ -89,6 +89,13 @@ class Sender:
             receipt = await undecided_receipt(self.db, work, document)
             if receipt is not None:
                 return wait_for(receipt, work.waited)
+        if self.simulated:
+            away = await self.db.run(sandbox_outages.lasting, work.tenant_id, work.environment)
+            if away is not None:
+                again = min(away.remaining, gap_after(work.waited))  # it may be ended early
+                if isinstance(document, Announced):
+                    raise TryLater(_AWAY, again)  # counts, because its intent is committed
+                return Retry(_AWAY, again, counts=False, name="given back")
         # A replaced certificate may still send: replacing it may have been a mistake, and a refusal is final.
         opened = await self.credentials.for_session(work.tenant_id, document.certificate_id, though_replaced=True)
         asked = await self.db.run(simulations.asked_of, work) if self.simulated else None
@@ -188,5 +195,7 @@ class Sender:
             return outcomes.in_doubt(later.reason, after=later.after or self.ask_after)
 
 
+#: An outage that a sandbox plays for the tenant. No exchange fails, so the circuits of all tenants stay closed.
+_AWAY = "the authority is away: an outage in the sandbox"
 #: By then this process, or a peer, has given a heartbeat.
 _BEAT = timedelta(seconds=BEAT_SECONDS)

@@ -22,13 +22,13 @@ from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
 from fe.offload.pool import Apart
+from fe.queue.backoff import poll_gap, retry_gap, scaled
 from fe.queue.batcher import Batcher
 from fe.queue.circuit_breaker import Circuits, Probe
 from fe.queue.deadlines import DISBELIEVED_FOR, DOUBT_FOR, FOLLOW_FOR
 from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
 from fe.queue.result_writer import ResultWriter
-from fe.queue.retry import poll_gap, retry_gap, scaled
 from fe.queue.service_context import ServiceContext
 from fe.queue.stage import StageConfig, StageContext
 from fe.store.postgres.db import Database

@@ -11,9 +11,9 @@ from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority
 from fe.authority.errors import AuthorityError, ForeignAnswer, NotThere
 from fe.authority.estado import Estado
+from fe.queue.backoff import MAX_ATTEMPTS, Gap, poll_gap
 from fe.queue.deadlines import FOLLOW_FOR
 from fe.queue.outcome import Outcome, Park, TryLater
-from fe.queue.retry import MAX_ATTEMPTS, Gap, poll_gap
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import TrackFacts

@@ -25,8 +25,8 @@ from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.who_signs import candidates_of
 from fe.monitoring.metrics import Metrics
 from fe.process import failpoints
+from fe.queue.backoff import retry_gap, scaled
 from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by_one
-from fe.queue.retry import retry_gap, scaled
 from fe.queue.stage import StageConfig, WorkKind
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import certificates, voidable, voidings

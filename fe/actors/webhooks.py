@@ -8,9 +8,9 @@ from fe.actors.deliverer import Deliverer, Recoverer, delivery_kind, recovery_ki
 from fe.actors.webhook_watch import watch_webhooks
 from fe.egress.client import SECONDS
 from fe.egress.configured import egress_from_settings
+from fe.queue.backoff import retry_gap, scaled
 from fe.queue.executor import run_stage
 from fe.queue.result_writer import ResultWriter
-from fe.queue.retry import retry_gap, scaled
 from fe.queue.service_context import ServiceContext
 from fe.queue.stage import StageConfig, StageContext
 from fe.store.queue import webhooks

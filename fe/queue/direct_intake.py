@@ -75,9 +75,8 @@ class DirectIntake(Generic[W]):
     def reservation_for(self, work: W) -> Reservation[W] | None:
         """Reserve a place for a row, by the rules of a claim; None when there is no room."""
         taker = self._taker()
-        if taker is None or not taker.may_take(work, AT_ONCE):
+        if taker is None or not taker.reserve(work, AT_ONCE):
             return None
-        taker.reserve(work, AT_ONCE)
         place = self._places[id(work)] = Reservation(work, taker, self._ended)
         return place
 

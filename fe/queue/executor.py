@@ -18,11 +18,11 @@ from fe.identifiers import TenantId
 from fe.monitoring.log import task_context
 from fe.monitoring.outages import Outage
 from fe.process import failpoints
+from fe.queue.backoff import MAX_ATTEMPTS
 from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.handover import Handover
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
 from fe.queue.result_writer import NextStage, ResultWriter
-from fe.queue.retry import MAX_ATTEMPTS
 from fe.queue.stage import Lane, StageConfig, StageContext, W
 from fe.queue.stage_breaker import StageBreaker
 from fe.queue.worker_pool import WorkerPool
@@ -369,8 +369,7 @@ class Executor(Generic[W]):
             return
         if isinstance(outcome, Advance) and outcome.then is not None:
             taker = self.results.next_stages.get(outcome.to)
-            if taker is not None and taker.may_take(outcome.then, outcome.after):
-                taker.reserve(outcome.then, outcome.after)
+            if taker is not None and taker.reserve(outcome.then, outcome.after):
                 self._next_stages[id(work)] = taker
             else:
                 outcome = replace(outcome, then=None)

@@ -63,20 +63,19 @@ class Handover:
         """Return how many rows could be started now."""
         return self._in_flight.free
 
-    def may_take(self, work: Any, after: timedelta) -> bool:
-        """Whether there is a slot for the row now, or room to hold it."""
+    def reserve(self, work: Any, after: timedelta) -> bool:
+        """Reserve a slot for the row now, or room to hold it, until `go_on` or `release`; False where there is none."""
         if not self._takes(work.lane) or self._tools.gate(work.lane, self._stage.slots) <= 0:
             return False
-        return self._has_slot(work, after) or self._delayed.has_capacity()
-
-    def reserve(self, work: Any, after: timedelta) -> None:
-        """Reserve the slot or the room, until `go_on` or `release`."""
         if self._has_slot(work, after):
             self._in_flight.begin(work)
-            return
+            return True
+        if not self._delayed.has_capacity():
+            return False
         self._delayed.reserve()
         if after <= AT_ONCE:
             self._without_slot.add(id(work))
+        return True
 
     def release(self, work: Any, after: timedelta) -> None:
         """The row does not come."""
@@ -114,9 +113,9 @@ class Handover:
     def _fits(self, work: Any) -> bool:
         stage, in_flight, lane = self._stage, self._in_flight, work.lane
         return (
-            in_flight.free > left_to_others(lane, stage, self._tools, in_flight)
-            and not self._breaker.is_open
+            not self._breaker.is_open
             and in_flight.of_lane(lane) < self._tools.gate(lane, stage.slots)
+            and in_flight.free > left_to_others(lane, stage, self._tools, in_flight)
             and counted_of_tenant(work.tenant_id, lane, stage, in_flight) < stage.slots_of_a_tenant()
         )
 

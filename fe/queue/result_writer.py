@@ -50,11 +50,8 @@ class NextStage(Protocol):
     def free_slots(self) -> int:
         """Return how many rows it could start now."""
 
-    def may_take(self, work: Job, after: timedelta) -> bool:
-        """Whether it has a free slot for the row, or room to hold it."""
-
-    def reserve(self, work: Job, after: timedelta) -> None:
-        """Reserve that, until `go_on` or `release`."""
+    def reserve(self, work: Job, after: timedelta) -> bool:
+        """Reserve a slot for the row, or room to hold it, until `go_on` or `release`; False where there is none."""
 
     def go_on(self, work: Job, after: timedelta) -> None:
         """The row is claimed for this stage: try it."""

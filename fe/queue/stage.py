@@ -10,8 +10,8 @@ from uuid import UUID
 from fe.clock import Clock
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
+from fe.queue.backoff import MAX_ATTEMPTS, Gap, retry_gap
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
-from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.wakeups import Wakeups

@@ -16,10 +16,10 @@ from fe.clock import system_clock
 from fe.ecf.catalogue import Service
 from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.lifecycle import Stage
+from fe.queue.backoff import poll_gap
 from fe.queue.deadlines import DOUBT_FOR, FOLLOW_FOR
 from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
-from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import LeaseLost

@@ -1,5 +1,6 @@
 """The sender: what goes where under which name, and what each answer of the authority comes to."""
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -15,9 +16,11 @@ from fe.ecf.catalogue import EcfType, Environment, Host, Service
 from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Stage
 from fe.queue import executor as loop
+from fe.queue.outcome import Retry
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters, outbox, steps
 from fe.store.queue.steps import SignedDocument
+from fe.store.records import sandbox_outages
 from tests.actors.authority import (
     ACCEPTED,
     DUPLICATE,
@@ -591,6 +594,27 @@ async def test_what_was_signed_is_sent_with_its_own_certificate_while_that_is_va
     await road.step(subject)
 
     assert road.authority.sessions == [str(road.certificate)]
+
+
+async def test_what_waits_for_the_end_of_a_played_outage_is_looked_at_less_and_less_often(db: Database) -> None:
+    road = await make_road(db, submits=[receipt(TrackId("t-1"))], results={"t-1": ACCEPTED})
+    sender = replace(road.sender, simulated=True)
+    subject = await road.make(Stage.SEND, environment=Environment.TESTECF)
+    await rows(
+        db, "UPDATE outbox SET entered_at = now() - interval '240 s' WHERE subject = %(id)s RETURNING 1", id=subject
+    )
+    gaps = []
+    for minutes in (10, 0.2):
+        await db.transact(sandbox_outages.play, road.tenant, Environment.TESTECF, timedelta(minutes=minutes))
+        work = await take(db, subject)
+        outcome = await sender.send(work)
+        assert isinstance(outcome, Retry)
+        assert not outcome.counts
+        gaps.append(outcome.after / timedelta(seconds=1))
+        await rows(db, "UPDATE outbox SET run_at = now(), holder = NULL WHERE subject = %(id)s RETURNING 1", id=subject)
+
+    assert gaps == [pytest.approx(30, abs=10), pytest.approx(12, abs=10)]
+    assert gaps[1] <= 12
 
 
 # --- A note, and the receipt that it modifies -------------------------------------------------------------------------

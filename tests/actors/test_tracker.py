@@ -13,7 +13,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import self_made, to_p12
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
-from fe.queue.retry import MAX_ATTEMPTS
+from fe.queue.backoff import MAX_ATTEMPTS
 from fe.store.postgres.db import Database
 from fe.store.records import sequences
 from tests.actors.authority import DUPLICATE, TRY_AGAIN, receipt, state_of, tracked, verdict

@@ -16,9 +16,9 @@ from fe.ecf.texts import Text
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
+from fe.queue.backoff import MAX_ATTEMPTS, poll_gap, retry_gap
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
-from fe.queue.retry import MAX_ATTEMPTS, poll_gap, retry_gap
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
 from fe.store.queue.outbox import Work

@@ -16,9 +16,9 @@ from fe.actors.counterparty import handing_kind
 from fe.actors.writers import submission_kind
 from fe.monitoring.log import add_task_context
 from fe.monitoring.metrics import Metrics
+from fe.queue.backoff import MAX_ATTEMPTS
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
-from fe.queue.retry import MAX_ATTEMPTS
 from fe.queue.stage import StageConfig, WorkKind
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import LeaseLost

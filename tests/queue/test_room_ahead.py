@@ -36,10 +36,10 @@ class Ahead:
     def free_slots(self) -> int:
         return self.free
 
-    def may_take(self, work: Job, after: timedelta) -> bool:
+    def reserve(self, work: Job, after: timedelta) -> bool:
         return False
 
-    reserve = go_on = release = NotImplemented
+    go_on = release = NotImplemented
 
 
 async def most_claimed(db: Database, free: int | None, **of_stage: Any) -> int:

@@ -17,7 +17,7 @@ from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import SequenceId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.records import sequences, tenants, voidings
-from fe.store.records.sequences import Change, Sequence, Unchanged
+from fe.store.records.sequences import Change, NextRange, Sequence, Unchanged
 
 LARGEST = 9_999_999_999
 #: A larger jump of the next number needs confirmation.
@@ -50,10 +50,14 @@ NAME_WORDS = Text(
     "un nombre tiene de 1 a 40 letras, dígitos, espacios o signos .,&'#()+-_, y empieza con letra o dígito",
 )
 _OVERLAP = Text(
-    "numbers of this range are in another sequence of the type: two sequences never share a number. Choose other "
-    "numbers, or lower the last number of that sequence first",
-    "hay números de este rango en otra secuencia del mismo tipo: dos secuencias nunca comparten un número. Elija otros "
-    "números, o baje antes el último número de esa secuencia",
+    "numbers of this range are in another sequence of the type, or in its next range: two sequences never share a "
+    "number. Choose other numbers, or lower the last number of that sequence first",
+    "hay números de este rango en otra secuencia del mismo tipo o en su rango siguiente: dos secuencias nunca "
+    "comparten un número. Elija otros números, o baje antes el último número de esa secuencia",
+)
+_NEXT_OVERLAP = Text(
+    "the sequence's own range and its next one share numbers: they must lie apart",
+    "el rango de la secuencia y su rango siguiente comparten números: deben estar separados",
 )
 _SPELLING = Text(
     "a sequence of the type has this name already, with other capitals: write it as it is there",
@@ -79,7 +83,14 @@ _HAS_VOID = Text(
     "hay números de este rango anulados o en anulación: {first} a {last}. Una caja firmaría con ellos: "
     "dele un rango sin ellos",
 )
-_REFUSED = {"spelling": _SPELLING, "agent": _RESTS}
+_NEXT_OVER = Text(
+    "the last day of the next range has passed: {day}", "la fecha de vencimiento del rango siguiente ya pasó: {day}"
+)
+_NEXT_OF_AN_AGENT = Text(
+    "an agent's sequence has no next range: give the agent the new range, as minSequence and maxSequence",
+    "la secuencia de un agente no tiene rango siguiente: dele el rango nuevo, con minSequence y maxSequence",
+)
+_REFUSED = {"spelling": _SPELLING, "agent": _RESTS, "next overlap": _NEXT_OVERLAP}
 _DEFAULT_TAKES_ALL = Text(
     "users are assigned to a sequence with a name only: everyone else draws from the one without",
     "solo se asignan usuarios a una secuencia con nombre: los demás usan la que no lo tiene",
@@ -181,11 +192,14 @@ async def put(
     """Create or replace the sequence of a key, which is a prefix by default (interface.md#sequences).
 
     It is valid until the end of `last_day` in Santo Domingo. `sequence_id` applies only to a new one; default: random.
+    A range that it left by itself for its next one is not set again (`remarks` says so). Run it in a transaction.
     Raises BadSequence.
     """
     check_key(key)
     check_range(minimum, maximum)
-    await require_agent(conn, tenant_id, environment, key, agent_id)
+    found = await require_agent(conn, tenant_id, environment, key, agent_id)
+    if found is not None and (minimum, maximum) in found.left:
+        minimum, maximum, last_day = found.min_number, found.max_number, found.last_day
     try:
         return await sequences.put(
             conn,
@@ -205,11 +219,12 @@ async def put(
 
 async def require_agent(
     conn: Conn, tenant_id: TenantId, environment: Environment, key: str, agent_id: UUID | None
-) -> None:
-    """Lock a sequence; raise BadSequence where its numbers are those of another agent than `agent_id`."""
+) -> Sequence | None:
+    """Lock and find a sequence; raise BadSequence where its numbers are those of another agent than `agent_id`."""
     found = await sequences.locked(conn, tenant_id, environment, key)
     if found is not None and found.agent_id not in (None, agent_id):
         raise BadSequence(_OF_AN_AGENT.fill(agent=found.agent_id))
+    return found
 
 
 async def wait_for_voidings(conn: Conn, tenant_id: TenantId, environment: Environment, key: str) -> None:
@@ -241,7 +256,9 @@ async def reserve(
         await require_agent(conn, tenant_id, environment, key, agent_id)
     try:
         return await sequences.reserve(conn, tenant_id, environment, key, agent_id, at=now)
-    except Unchanged:
+    except Unchanged as refused:
+        if refused.reason == "next of agent":
+            raise BadSequence(_NEXT_OF_AN_AGENT) from None
         raise NoSequence(key) from None
 
 
@@ -271,6 +288,11 @@ async def change(
     """
     check_key(key)
     check_range(changes.minimum, changes.maximum)
+    following = changes.next_range
+    if following is not None:
+        check_range(following.minimum, following.maximum)
+        if following.expire_at is not None and following.expire_at <= now:
+            raise BadSequence(_NEXT_OVER.fill(day=local(following.expire_at).date()))
     await require_agent(conn, tenant_id, environment, key, agent_id)
     try:
         return await sequences.change(conn, tenant_id, environment, key, changes, at=now)
@@ -284,8 +306,12 @@ async def change(
                 raise BadSequence(_OUTSIDE) from None
             case "overlap":
                 raise BadSequence(_OVERLAP) from None
+            case "next overlap":
+                raise BadSequence(_NEXT_OVERLAP) from None
             case "agent":
                 raise BadSequence(_RESTS) from None
+            case "next of agent":
+                raise BadSequence(_NEXT_OF_AN_AGENT) from None
             case _:
                 raise BadSequence(_RANGE) from None
 
@@ -383,16 +409,34 @@ def show(sequence: Sequence) -> dict[str, Any]:
         "expireOn": last_day.isoformat() if last_day else None,
         "pausedAt": iso(sequence.paused_at) if sequence.paused_at else None,
         "pausedFor": sequence.paused_for,
+        **({} if sequence.next_min is None else {"nextRange": _show_next(sequence)}),
     }
 
 
-def remarks(sequence: Sequence, now: datetime) -> list[Problem]:
-    """Warn after setting a sequence: it has expired already, or its receipts need its last day."""
+def _show_next(sequence: Sequence) -> dict[str, Any]:
+    day = sequence.next_last_day
+    return {
+        "minSequence": str(sequence.next_min),
+        "maxSequence": str(sequence.next_max),
+        "expireAt": iso(end_of_day(day)) if day else None,
+        "expireOn": day.isoformat() if day else None,
+    }
+
+
+def remarks(sequence: Sequence, now: datetime, asked: NextRange | None = None) -> list[Problem]:
+    """Warn after setting a sequence: it has expired already, or its receipts need its last day.
+
+    `asked`: the range that was to be its own; it may have left that by itself.
+    """
+    if asked is not None and (asked.minimum, asked.maximum) in sequence.left:
+        return [_has_left(sequence.prefix, asked), *remarks(sequence, now)]
     last_day = sequence.last_day
-    if last_day is None:
-        needs_one = sequence.is_active and says_when_its_range_ends(EcfType(sequence.prefix[1:]))
-        return [_without_last_day(sequence.prefix)] if needs_one else []
-    if last_day >= local(now).date():
+    needs_one = sequence.is_active and says_when_its_range_ends(EcfType(sequence.prefix[1:]))
+    if needs_one and last_day is None:
+        return [_without_last_day(sequence.prefix)]
+    if needs_one and sequence.next_min is not None and sequence.next_last_day is None:
+        return [_without_last_day(sequence.prefix, "nextRange.expireAt")]
+    if last_day is None or last_day >= local(now).date():
         return []
     return [
         Problem(
@@ -406,16 +450,31 @@ def remarks(sequence: Sequence, now: datetime) -> list[Problem]:
     ]
 
 
-def _without_last_day(prefix: str) -> Problem:
+def _has_left(prefix: str, asked: NextRange) -> Problem:
+    return Problem(
+        code="sequence-went-on",
+        path="minSequence",
+        message="the sequence went on from this range to its next one by itself: its range, its next number and its "
+        "last day stay as they are",
+        message_es="la secuencia ya pasó sola de este rango al siguiente: su rango, su próximo número y su fecha de "
+        "vencimiento quedan como están",
+        found=f"{asked.minimum}-{asked.maximum}",
+        fix=f"to set this range again, name minSequence and maxSequence with PATCH /ncf/{prefix}",
+        fix_es=f"para poner este rango otra vez, indique minSequence y maxSequence con PATCH /ncf/{prefix}",
+        severity=Severity.CONDITIONAL,
+    )
+
+
+def _without_last_day(prefix: str, path: str = "expireAt") -> Problem:
     """A number is drawn all the same (interface.md#drawn-numbers), and the receipt ends as an error."""
     return Problem(
         code="sequence-without-end",
-        path="expireAt",
+        path=path,
         message="the sequence says no last day: a receipt that does not say FechaVencimientoSecuencia itself ends as "
         "an error, though it was given a number",
         message_es="la secuencia no tiene fecha de vencimiento: un comprobante que no trae FechaVencimientoSecuencia "
         "termina en error, aunque se le haya asignado un número",
-        fix=f"set the day that the authority gave, as expireAt, with PATCH /ncf/{prefix}",
-        fix_es=f"ponga la fecha que dio la DGII, como expireAt, con PATCH /ncf/{prefix}",
+        fix=f"set the day that the authority gave, as {path}, with PATCH /ncf/{prefix}",
+        fix_es=f"ponga la fecha que dio la DGII, como {path}, con PATCH /ncf/{prefix}",
         severity=Severity.CONDITIONAL,
     )

@@ -17,7 +17,7 @@ from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.store.postgres.db import Conn
 from fe.store.records import sequences
-from fe.store.records.sequences import Change, Sequence, sequence_key
+from fe.store.records.sequences import Change, NextRange, Sequence, sequence_key
 
 
 @click.group()
@@ -72,7 +72,7 @@ def put(
             is_active=not inactive,
         )
 
-    _show(run_transaction(task), as_json=as_json)
+    _show(run_transaction(task), as_json=as_json, asked=NextRange(minimum, maximum, None))
 
 
 @sequence.command("set")
@@ -86,6 +86,9 @@ def put(
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Last day it may be used.")
 @click.option("--no-end", is_flag=True, help="It does not expire.")
 @click.option("--active/--inactive", default=None, help="Whether numbers are drawn from it.")
+@click.option("--next-range", metavar="FROM-TO", help="Range that it goes on with once its own is used up or expired.")
+@click.option("--next-expires", type=click.DateTime(["%Y-%m-%d"]), help="Last day of the next range.")
+@click.option("--no-next-range", is_flag=True, help="Remove the next range.")
 @by_option
 @json_option
 def set_(
@@ -99,12 +102,19 @@ def set_(
     expires: datetime | None,
     no_end: bool,
     active: bool | None,
+    next_range: str | None,
+    next_expires: datetime | None,
+    no_next_range: bool,
     by_whom: str,
     as_json: bool,
 ) -> None:
     """Change only the given options of the sequence of PREFIX."""
     if expires is not None and no_end:
         raise click.UsageError("--expires and --no-end exclude each other")
+    if next_range is None and next_expires is not None:
+        raise click.UsageError("--next-expires needs --next-range")
+    if next_range is not None and no_next_range:
+        raise click.UsageError("--next-range and --no-next-range exclude each other")
     changes = Change(
         minimum=minimum,
         maximum=maximum,
@@ -112,6 +122,8 @@ def set_(
         sets_expiry=no_end or expires is not None,
         expire_at=flow.end_of(expires.date()) if expires else None,
         is_active=active,
+        sets_next=no_next_range or next_range is not None,
+        next_range=None if next_range is None else _read_range(next_range, next_expires),
     )
 
     async def task(conn: Conn) -> Sequence:
@@ -229,8 +241,15 @@ def delete(
     print_result(f"{prefix}{f' {name}' if name else ''} is deleted", record, as_json=as_json)
 
 
-def _show(found: Sequence, *, as_json: bool) -> None:
-    for remark in flow.remarks(found, system_clock()):
+def _read_range(text: str, expires: datetime | None) -> NextRange:
+    first, _, last = text.partition("-")
+    if not (first.isdecimal() and last.isdecimal()):
+        raise click.UsageError("--next-range takes the first and the last number: 5001-6000")
+    return NextRange(int(first), int(last), flow.end_of(expires.date()) if expires else None)
+
+
+def _show(found: Sequence, *, as_json: bool, asked: NextRange | None = None) -> None:
+    for remark in flow.remarks(found, system_clock(), asked):
         click.echo(f"warning: {remark.message}", err=True)
     show(_record(found), as_json=as_json)
 

@@ -1,5 +1,6 @@
 """The number sequences of a tenant, in the environment of the key (interface.md#sequences)."""
 
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Annotated, Self, cast
 from uuid import UUID
@@ -22,11 +23,35 @@ from fe.http.models.responses import DELETED, NUMBER_SEQUENCE, SEQUENCES, Number
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel, read_body
 from fe.identifiers import TenantId
+from fe.printing.labels import TITLES
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import sequences
-from fe.store.records.sequences import Change, Sequence, sequence_key
+from fe.store.records.sequences import Change, NextRange, Sequence, sequence_key
 
 _EXPIRY = "a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo"
+
+
+class GivenAhead(RequestModel):
+    """A range that the authority gave ahead."""
+
+    minSequence: Annotated[int, Field(ge=1, le=LARGEST)]
+    maxSequence: Annotated[int, Field(ge=1, le=LARGEST)]
+    expireAt: Annotated[str | None, Field(description=_EXPIRY)] = None
+
+    @field_validator("expireAt")
+    @classmethod
+    def _is_a_day(cls, value: str | None) -> str | None:
+        return _check_day(value)
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        _check_range(self.minSequence, self.maxSequence)
+        return self
+
+    def as_range(self) -> NextRange:
+        """The range for the store."""
+        last_day = None if self.expireAt is None else _read_day(self.expireAt)
+        return NextRange(self.minSequence, self.maxSequence, account_sequences.end_of(last_day))
 
 
 class _OfSequence(RequestModel):
@@ -54,6 +79,14 @@ class _OfSequence(RequestModel):
         ),
     ] = None
 
+    nextRange: Annotated[
+        GivenAhead | None,
+        Field(
+            description="the range that the authority gave ahead: the first draw that finds the own range used "
+            "up or expired begins it. Null removes it; left out it stays"
+        ),
+    ] = None
+
     _is_an_agent = field_validator("agentId")(user_id_form)
 
     @property
@@ -70,18 +103,26 @@ class _OfSequence(RequestModel):
             "maxSequence": number_between("maxSequence", 1, LARGEST),
             "currentSequence": number_between("currentSequence", 1, LARGEST + 1),
             "expireAt": say("expiry-form"),
+            "nextRange.minSequence": number_between("nextRange.minSequence", 1, LARGEST),
+            "nextRange.maxSequence": number_between("nextRange.maxSequence", 1, LARGEST),
+            "nextRange.expireAt": say("expiry-form").after("nextRange"),
             "name": must_be("name", say("sequence-name")),
         }
 
     @field_validator("expireAt")
     @classmethod
     def _is_a_day(cls, value: str | None) -> str | None:
-        if value is not None:
-            try:
-                account_sequences.end_of(_read_day(value))
-            except BadSequence:
-                raise InvalidField(say("expiry-form")) from None
-        return value
+        return _check_day(value)
+
+    @property
+    def sets_next(self) -> bool:
+        """Whether the body says what the next range is, or that there is none."""
+        return "nextRange" in self.model_fields_set
+
+    @property
+    def next_range(self) -> NextRange | None:
+        """The next range."""
+        return None if self.nextRange is None else self.nextRange.as_range()
 
     @property
     def last_day(self) -> date | None:
@@ -126,10 +167,7 @@ class NewSequence(_OfSequence):
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
-        try:
-            account_sequences.check_range(self.minimum, self.maximum)
-        except BadSequence as wrong:
-            raise InvalidField(wrong.text) from None
+        _check_range(self.minimum, self.maximum)
         return self
 
     @property
@@ -163,7 +201,25 @@ class ChangedSequence(_OfSequence):
             sets_expiry=sets_expiry,
             expire_at=account_sequences.end_of(self.last_day),
             is_active=self.isActive,
+            sets_next=self.sets_next,
+            next_range=self.next_range,
         )
+
+
+def _check_day(value: str | None) -> str | None:
+    if value is not None:
+        try:
+            account_sequences.end_of(_read_day(value))
+        except BadSequence:
+            raise InvalidField(say("expiry-form")) from None
+    return value
+
+
+def _check_range(minimum: int, maximum: int) -> None:
+    try:
+        account_sequences.check_range(minimum, maximum)
+    except BadSequence as wrong:
+        raise InvalidField(wrong.text) from None
 
 
 def _check_name(name: str) -> None:
@@ -196,7 +252,10 @@ class Ncf:
         caller = call.identity
         found = await self._db.run_for(caller.tenant_id, sequences.listed, caller.environment)
         answer: Sequences = {
-            "availableTypes": [{"code": prefix.code, "name": prefix.name} for prefix in PREFIXES.values()],
+            "availableTypes": [
+                {"code": prefix.code, "name": prefix.name, "nameEs": TITLES[prefix.code.removeprefix("E")]}
+                for prefix in PREFIXES.values()
+            ],
             "items": [_serialize_sequence(sequence) for sequence in found],
         }
         return ApiReply(200, SEQUENCES.write(answer))
@@ -223,6 +282,11 @@ class Ncf:
                 now=now,
                 agent_id=new.agent_id,
             )
+            if new.sets_next and not made.has_begun(new.next_range):
+                ahead = Change(sets_next=True, next_range=new.next_range)
+                made = await account_sequences.change(
+                    conn, tenant_id, caller.environment, key, ahead, now=now, agent_id=new.agent_id
+                )
             if new.agentId is not None:
                 made = await account_sequences.reserve(conn, tenant_id, caller.environment, key, new.agent_id, now=now)
                 await account_sequences.require_none_void(conn, made)
@@ -232,7 +296,8 @@ class Ncf:
             sequence = await self._db.transact_for(caller.tenant_id, put, caller.tenant_id)
         except BadSequence as wrong:
             raise ApiError(400, wrong.text) from None
-        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, new.ignored, call.language)))
+        asked = NextRange(new.minimum, new.maximum, None)
+        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, new.ignored, call.language, asked)))
 
     async def change(self, call: Call) -> ApiReply:
         """Change of a sequence only what is named, and put its next number back where nothing was sent."""
@@ -245,8 +310,13 @@ class Ncf:
             if "agentId" in changed.model_fields_set:
                 await account_sequences.wait_for_voidings(conn, tenant_id, caller.environment, key)
                 await account_sequences.reserve(conn, tenant_id, caller.environment, key, changed.agent_id, now=now)
+            changes = changed.as_change()
+            if changes.next_range is not None:
+                found = await sequences.locked(conn, tenant_id, caller.environment, key)
+                if found is not None and found.has_begun(changes.next_range):
+                    changes = replace(changes, sets_next=False)  # a repeat whose range a draw has begun meanwhile
             made = await account_sequences.change(
-                conn, tenant_id, caller.environment, key, changed.as_change(), now=now, agent_id=changed.agent_id
+                conn, tenant_id, caller.environment, key, changes, now=now, agent_id=changed.agent_id
             )
             await account_sequences.require_none_void(conn, made)
             return await _assigned(conn, made, changed, now)
@@ -277,10 +347,12 @@ class Ncf:
             raise ApiError(404, NoSequence(key).text)
         return ApiReply(200, DELETED.write({"ok": True, "prefix": key[:3]}))
 
-    def _serialize(self, sequence: Sequence, ignored: tuple[Problem, ...], language: Language) -> NumberSequence:
+    def _serialize(
+        self, sequence: Sequence, ignored: tuple[Problem, ...], language: Language, asked: NextRange | None = None
+    ) -> NumberSequence:
         """Show what was just set, with remarks on it and on members of the request that were ignored."""
         fields = _serialize_sequence(sequence)
-        if remarks := [*ignored, *account_sequences.remarks(sequence, self._clock())]:
+        if remarks := [*ignored, *account_sequences.remarks(sequence, self._clock(), asked)]:
             fields["warnings"] = serialize_problems(remarks, language)
         return fields
 

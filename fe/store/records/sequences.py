@@ -4,12 +4,13 @@ A prefix has one sequence without a name, and may have others that have one. The
 a named one a slash and the name behind it.
 """
 
+import re
 from collections.abc import Iterator
 from collections.abc import Sequence as Many
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Literal
+from typing import Literal, Self
 from uuid import UUID
 
 from psycopg.errors import CheckViolation, ExclusionViolation, UniqueViolation
@@ -21,6 +22,7 @@ from fe.identifiers import SequenceId, SubmissionId, TenantId, UserId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import StoreError
 from fe.store.postgres.rows import record_row
+from fe.store.postgres.tenant_scope import Asked, fetch
 from fe.store.records.tenants import User
 
 
@@ -49,8 +51,59 @@ class EndsWithADay:
         return end_of_day(day) if day is not None else None
 
 
+class GoesOn(EndsWithADay):
+    """A range of numbers that goes on with its next range, if it has one, when it is used up or has expired."""
+
+    __slots__ = ()
+
+    min_number: int
+    max_number: int
+    current_number: int
+    next_min: int | None
+    next_max: int | None
+    next_expire_at: datetime | None
+
+    @property
+    def numbers_left(self) -> int:
+        """How many numbers are left, those of the next range included."""
+        following = 0 if self.next_min is None or self.next_max is None else self.next_max - self.next_min + 1
+        return self.max_number - self.current_number + 1 + following
+
+    @property
+    def next_last_day(self) -> date | None:
+        """The last day of the next range."""
+        return None if self.next_expire_at is None else last_day(self.next_expire_at)
+
+    @property
+    def gives_until(self) -> date | None:
+        """The last day on which it or its next range gives numbers; None: no end."""
+        if self.next_min is None or self.last_day is None:
+            return self.last_day
+        return None if self.next_last_day is None else max(self.last_day, self.next_last_day)
+
+    def next_is_over(self, now: datetime) -> bool:
+        """Return whether the last day of its next range has passed: then that never begins."""
+        day = self.next_last_day
+        return day is not None and end_of_day(day) <= now
+
+    def at(self, now: datetime) -> Self:
+        """Return it as a draw finds it: with the next range begun where its own is at its end.
+
+        A next range that has expired is left out.
+        """
+        if self.next_min is None or self.next_max is None:
+            return self
+        none = {"next_min": None, "next_max": None, "next_expire_at": None}
+        if self.next_is_over(now):
+            return replace(self, **none)  # type: ignore[type-var]  # those that inherit are dataclasses
+        if self.current_number <= self.max_number and (self.ends_at is None or now < self.ends_at):
+            return self
+        begun = {"min_number": self.next_min, "max_number": self.next_max, "current_number": self.next_min}
+        return replace(self, **begun, expire_at=self.next_expire_at, **none)  # type: ignore[type-var]
+
+
 @dataclass(frozen=True, slots=True)
-class Sequence(EndsWithADay):
+class Sequence(GoesOn):
     """A range of numbers. `current_number` is the next to consume; `max_number` + 1 says used up."""
 
     tenant_id: TenantId
@@ -73,6 +126,30 @@ class Sequence(EndsWithADay):
     user_emails: Many[str] = ()
     #: The agent that alone gives its numbers (docs/decisions/agents.md); the service draws none.
     agent_id: UUID | None = None
+    #: The range that the authority gave ahead.
+    next_min: int | None = None
+    next_max: int | None = None
+    next_expire_at: datetime | None = None
+    #: The ranges it had, and the next one, as texts of the database: `former` reads them.
+    former_ranges: Many[str] = ()
+    #: The same, of those that it left by itself.
+    left_ranges: Many[str] = ()
+
+    @property
+    def former(self) -> Many[tuple[int, int]]:
+        """The first and the last number of each range that it had, the newest first, and of the next one."""
+        return _ends_of(self.former_ranges)
+
+    @property
+    def left(self) -> Many[tuple[int, int]]:
+        """The first and the last number of each range that it left by itself, the newest first."""
+        return _ends_of(self.left_ranges)
+
+    def has_begun(self, following: "NextRange | None") -> bool:
+        """Return whether it went on to this range by itself already."""
+        if following is None or not self.left_ranges:
+            return False
+        return (following.minimum, following.maximum) in ((self.min_number, self.max_number), *self.left)
 
     @property
     def key(self) -> str:
@@ -89,16 +166,31 @@ _SET_COLUMNS = (
     "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
 )
 _COLUMNS = """tenant_id, environment, left(prefix, 3) AS prefix, substr(prefix, 5) AS name, sequence_id, min_number,
-    max_number, current_number, is_active, expire_at, paused_at, paused_for, user_ids, user_emails, agent_id"""
+    max_number, current_number, is_active, expire_at, paused_at, paused_for, user_ids, user_emails, agent_id,
+    next_min, next_max, next_expire_at, former_ranges::text[] AS former_ranges, left_ranges::text[] AS left_ranges"""
+_FORMER = re.compile(r"\(([0-9]+),([0-9]+),")
+
+
+def _ends_of(ranges: Many[str]) -> Many[tuple[int, int]]:
+    found = (_FORMER.match(one) for one in ranges)
+    return [(int(one[1]), int(one[2])) for one in found if one is not None]
+
 
 # A range that moves takes the next number with it (interface.md#sequences), and is remembered: numbers of it may wait.
+_IS_NEXT = "q.next_min = EXCLUDED.min_number AND q.next_max = EXCLUDED.max_number"
 _PUT = f"""
     INSERT INTO sequences AS q ({_SET_COLUMNS}, created_at, updated_at, set_at)
     VALUES (%(tenant)s, %(environment)s, %(prefix)s, %(id)s, %(min)s, %(max)s, %(min)s, %(active)s, %(expire_at)s,
             %(at)s, %(at)s, %(at)s)
     ON CONFLICT (tenant_id, environment, prefix) DO UPDATE
        SET former_ranges = with_former_range(
-               q.former_ranges, q.min_number, q.max_number, q.expire_at, EXCLUDED.min_number, EXCLUDED.max_number),
+               CASE WHEN {_IS_NEXT}
+                    THEN without_range(q.former_ranges, q.next_min, q.next_max, q.next_expire_at)
+                    ELSE q.former_ranges END,
+               q.min_number, q.max_number, q.expire_at, EXCLUDED.min_number, EXCLUDED.max_number),
+           next_min = CASE WHEN {_IS_NEXT} THEN NULL ELSE q.next_min END,
+           next_max = CASE WHEN {_IS_NEXT} THEN NULL ELSE q.next_max END,
+           next_expire_at = CASE WHEN {_IS_NEXT} THEN NULL ELSE q.next_expire_at END,
            set_at = CASE WHEN q.min_number = EXCLUDED.min_number AND q.max_number = EXCLUDED.max_number THEN q.set_at
                          ELSE EXCLUDED.set_at END,
            min_number = EXCLUDED.min_number, max_number = EXCLUDED.max_number,
@@ -156,6 +248,15 @@ async def put(
 
 
 @dataclass(frozen=True, slots=True)
+class NextRange:
+    """A range that the authority gave ahead."""
+
+    minimum: int
+    maximum: int
+    expire_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """Changes of a sequence; None leaves a field as it is."""
 
@@ -166,10 +267,15 @@ class Change:
     sets_expiry: bool = False
     expire_at: datetime | None = None
     is_active: bool | None = None
+    #: With it, `next_range` counts, None too: then there is none.
+    sets_next: bool = False
+    next_range: NextRange | None = None
 
 
 class Unchanged(StoreError):
-    """A change was refused: by a reason of change_sequence.sql, or `overlap`, `spelling` or `agent`."""
+    """A change was refused: by a reason of change_sequence.sql, or `overlap`, `next overlap`, `spelling`,
+    `agent` or `next of agent`.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -178,7 +284,7 @@ class Unchanged(StoreError):
 
 @contextmanager
 def _apart() -> Iterator[None]:
-    """Translate the constraints: numbers in two sequences, two spellings, an active sequence of an agent."""
+    """Translate the constraints: numbers in two ranges, two spellings, an agent's sequence that gives numbers."""
     try:
         yield
     except ExclusionViolation:
@@ -186,9 +292,15 @@ def _apart() -> Iterator[None]:
     except UniqueViolation:
         raise Unchanged("spelling") from None
     except CheckViolation as violated:
-        if violated.diag.constraint_name != "sequences_of_agents_rest":
-            raise
-        raise Unchanged("agent") from None
+        match violated.diag.constraint_name:
+            case "sequences_of_agents_rest":
+                raise Unchanged("agent") from None
+            case "sequences_of_agents_end":
+                raise Unchanged("next of agent") from None
+            case "sequences_next_apart":
+                raise Unchanged("next overlap") from None
+            case _:
+                raise
 
 
 _CHANGE = """
@@ -226,12 +338,38 @@ async def change(
         await outcome.execute(_CHANGE, values)
     if (answer := await outcome.fetchone()) != "changed":
         raise Unchanged(str(answer))
+    if changes.sets_next:
+        await _set_next(conn, values, changes.next_range)
     cursor = conn.cursor(row_factory=record_row(Sequence))
     await cursor.execute(_ONE, values)
     sequence = await cursor.fetchone()
     if sequence is None:
         raise Unchanged("none")  # deleted in between
     return sequence
+
+
+# A range without an expiry is named, too: former_ranges tells which numbers were the sequence's.
+_SET_NEXT = """
+    UPDATE sequences AS q
+       SET former_ranges = CASE
+               WHEN %(next_min)s::bigint IS NULL
+               THEN without_range(q.former_ranges, q.next_min, q.next_max, q.next_expire_at)
+               ELSE (row(%(next_min)s::bigint, %(next_max)s::bigint, %(next_expire_at)s::timestamptz)::former_range
+                     || without_range(q.former_ranges, q.next_min, q.next_max, q.next_expire_at))[1:8] END,
+           next_min = %(next_min)s, next_max = %(next_max)s, next_expire_at = %(next_expire_at)s,
+           updated_at = %(at)s
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.prefix = %(prefix)s
+"""
+
+
+async def _set_next(conn: Conn, values: dict[str, object], wanted: NextRange | None) -> None:
+    following = {
+        "next_min": None if wanted is None else wanted.minimum,
+        "next_max": None if wanted is None else wanted.maximum,
+        "next_expire_at": None if wanted is None else wanted.expire_at,
+    }
+    with _apart():
+        await conn.execute(_SET_NEXT, values | following)
 
 
 async def locked(conn: Conn, tenant_id: TenantId, environment: Environment, key: str) -> Sequence | None:
@@ -263,11 +401,15 @@ _EVERYWHERE = f"""
 """
 
 
+def of_all_environments_asked(tenant_id: TenantId) -> Asked[Sequence]:
+    """Return the statement of `of_all_environments`."""
+    values = {"tenant": tenant_id, "environments": list(Environment)}
+    return Asked(_EVERYWHERE.encode(), values, record_row(Sequence))
+
+
 async def of_all_environments(conn: Conn, tenant_id: TenantId) -> list[Sequence]:
     """List a tenant's sequences, production first, each environment as `listed` does."""
-    cursor = conn.cursor(row_factory=record_row(Sequence))
-    await cursor.execute(_EVERYWHERE, {"tenant": tenant_id, "environments": list(Environment)})
-    return await cursor.fetchall()
+    return await fetch(conn, of_all_environments_asked(tenant_id))
 
 
 def drawn_from(
@@ -282,6 +424,40 @@ def drawn_from(
         if (user_id in one.user_ids if user_id is not None else email is not None and email.lower() in one.user_emails)
     )
     return next(assigned, next((one for one in found if not one.name), None))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRange:
+    """Numbers of a sequence: of its own range, of one that it had, or of its next one."""
+
+    sequence: Sequence
+    first: int
+    last: int
+
+    @property
+    def first_e_ncf(self) -> str:
+        """The first number."""
+        return f"{self.sequence.prefix}{self.first:010}"
+
+    @property
+    def last_e_ncf(self) -> str:
+        """The last number."""
+        return f"{self.sequence.prefix}{self.last:010}"
+
+
+def known_ranges(found: Many[Sequence]) -> list[KnownRange]:
+    """List the ranges of all sequences of the types in `found`, in the order of their numbers.
+
+    No number lies in two: a former range that overlaps another one is left out.
+    """
+    known = [KnownRange(one, one.min_number, one.max_number) for one in found]
+    for one in found:
+        for first, last in one.former:
+            if not any(
+                other.sequence.prefix == one.prefix and first <= other.last and other.first <= last for other in known
+            ):
+                known.append(KnownRange(one, first, last))
+    return sorted(known, key=lambda each: (each.sequence.prefix, each.first))
 
 
 def of_number(found: Many[Sequence], e_ncf: str | None) -> Sequence | None:
@@ -358,7 +534,8 @@ async def reserve(
     """
     cursor = conn.cursor(row_factory=record_row(Sequence))
     values = {"tenant": tenant_id, "environment": environment, "prefix": key, "agent": agent_id, "at": at}
-    await cursor.execute(_RESERVE, values)
+    with _apart():
+        await cursor.execute(_RESERVE, values)
     sequence = await cursor.fetchone()
     if sequence is None:
         raise Unchanged("none")

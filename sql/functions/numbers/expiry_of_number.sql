@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION expiry_of_number(
 LANGUAGE sql IMMUTABLE
 RETURN CASE
     WHEN cardinality(p_former) > 0 AND substr(p_e_ncf, 4)::bigint NOT BETWEEN p_min AND p_max
-    THEN coalesce(former_expiry(substr(p_e_ncf, 4)::bigint, p_former), p_expire_at)
+    THEN nullif(coalesce(former_expiry(substr(p_e_ncf, 4)::bigint, p_former), p_expire_at), 'infinity')
     ELSE p_expire_at
 END;
 

@@ -1,8 +1,8 @@
--- Expiry of the latest former range that a number lies in; NULL if none is known.
+-- Expiry of the latest former range that a number lies in: infinity if that has none; NULL if no range is known.
 CREATE OR REPLACE FUNCTION former_expiry(p_number bigint, p_former former_range []) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE
 RETURN (
-    SELECT f.expire_at
+    SELECT coalesce(f.expire_at, 'infinity')
       FROM unnest(p_former) WITH ORDINALITY AS f (min_number, max_number, expire_at, nth)
      WHERE p_number BETWEEN f.min_number AND f.max_number
      ORDER BY f.nth

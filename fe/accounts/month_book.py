@@ -15,6 +15,7 @@ from fe.month.book import Cell, MonthSheet
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn
 from fe.store.records import month_sums
+from fe.store.records.month_memory import MonthMemory
 from fe.store.records.month_sums import MOST_BESIDE, IssuedLine, ReceivedLine
 
 P = ParamSpec("P")
@@ -138,10 +139,16 @@ async def received_lines(read: Read, environment: Environment, month: YearMonth)
 
 
 async def read_sheets(
-    read: Read, environment: Environment, month: YearMonth, language: Language, *, with_open: bool = True
+    read: Read,
+    environment: Environment,
+    month: YearMonth,
+    memory: MonthMemory,
+    language: Language,
+    *,
+    with_open: bool = True,
 ) -> list[MonthSheet]:
     """Read a month and lay it out; `with_open` as in `months.report`."""
-    report = await read(months.report, environment, month, with_open=with_open)
+    report = await read(months.report, environment, month, memory, with_open=with_open)
     issued, is_cut = await issued_lines(read, environment, month)
     received, is_cut_too = await received_lines(read, environment, month)
 

@@ -1,7 +1,8 @@
 """A tenant's month in one environment: sums of what was issued and received, and an account of the numbers drawn."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from functools import partial
 
@@ -11,12 +12,13 @@ from fe.accounts.received_facts import facts_of
 from fe.ecf.catalogue import EcfType, Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
-from fe.month.period import YearMonth
-from fe.store.postgres.db import Conn, Database
+from fe.month.period import OneDay, YearMonth
+from fe.store.postgres.db import Conn
+from fe.store.postgres.tenant_scope import fetch_together
 from fe.store.records import month_sums, sequences, voidings
+from fe.store.records.month_memory import MonthMemory
 from fe.store.records.month_sums import IssuedSum, LeftOut, NumberGap, NumberStretch, OpenSum, ReceivedSum, SequenceSum
 from fe.store.records.sequences import Sequence as NumberSequence
-from fe.store.records.voidings import RangeFate
 
 #: Received documents whose amounts one request computes; what is left is computed by the next.
 MOST_COMPUTED = 2000
@@ -90,7 +92,7 @@ class MonthReport:
     def totals(self) -> MonthTotals:
         """Add the types up."""
         accepted = [one for one in self.issued if one.status in _ACCEPTED]
-        sales = [one for one in accepted if one.ecf_type not in PURCHASES]
+        sales = [one for one in self.issued if _is_sale(one)]
 
         def of(name: str, found: Sequence[IssuedSum] | Sequence[ReceivedSum]) -> Decimal:
             return sum((sign_of(one.ecf_type) * Decimal(getattr(one, name)) for one in found), _ZERO)
@@ -115,19 +117,40 @@ def sign_of(ecf_type: str) -> int:
     return -1 if ecf_type == EcfType.CREDIT_NOTE else 1
 
 
+async def sold(conn: Conn, tenant_id: TenantId, environment: Environment, day: date) -> tuple[Decimal, Decimal]:
+    """Sum the accepted sales of a day, and of its month; those of the last seconds may not be in it."""
+    periods = (OneDay(day), YearMonth.of(day))
+    asked = [month_sums.issued_asked(tenant_id, environment, one, lately=False) for one in periods]
+    of_day, of_month = (
+        sum((sign_of(one.ecf_type) * one.total for one in found if _is_sale(one)), _ZERO)
+        for found in await fetch_together(conn, *asked)
+    )
+    return of_day, of_month
+
+
+def _is_sale(one: IssuedSum) -> bool:
+    return one.status in _ACCEPTED and one.ecf_type not in PURCHASES
+
+
 async def report(
-    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, *, with_open: bool = True
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    month: YearMonth,
+    memory: MonthMemory,
+    *,
+    with_open: bool = True,
 ) -> MonthReport:
-    """Read a month: eight statements at most and three for each type, over sums, a queue, and the month's numbers.
+    """Read a month: ten statements at most, over sums, a queue, and the month's numbers.
 
     Without `with_open`, for a role that may not see whose rows wait, open receipts count among `other_months`.
     """
     # First: receipts that end after it are in no sum yet, or in those of days.
     left_out = await month_sums.left_out(conn, tenant_id, environment, month, with_open=with_open)
-    received, is_complete = await month_sums.received(conn, tenant_id, environment, month), True
+    received, is_complete = await memory.received(conn, tenant_id, environment, month), True
     if any(one.without_amounts for one in received):
         is_complete = await _compute_amounts(conn, tenant_id, environment, month)
-        received = await month_sums.received(conn, tenant_id, environment, month)
+        received = await memory.received(conn, tenant_id, environment, month)
     issued = await month_sums.issued(conn, tenant_id, environment, month, lately=left_out.lately)
     waiting = await month_sums.still_open(conn, tenant_id, environment, month) if with_open else []
     prefixes = {one.first_number[:3] for one in issued} | {one.prefix for one in waiting if one.prefix is not None}
@@ -135,10 +158,26 @@ async def report(
     if any(one.status is Status.ERROR for one in issued):
         failed = await month_sums.failed_holders(conn, tenant_id, environment, month)
     ranges = await sequences.listed(conn, tenant_id, environment)
-    numbers = [
-        await _account(conn, tenant_id, environment, prefix, issued, waiting, failed.get(prefix, 0), ranges)
-        for prefix in sorted(prefixes)
-    ]
+    ends = {prefix: _ends(prefix, issued, waiting) for prefix in sorted(prefixes)}
+    stretches = {
+        prefix: drawn_between(*both, [one for one in ranges if one.prefix == prefix]) for prefix, both in ends.items()
+    }
+    walked = await memory.numbers(conn, tenant_id, environment, stretches) if ends else {}
+    void: Mapping[str, int] = {}
+    if ends:
+        asked = {prefix: (int(first[3:]), int(last[3:])) for prefix, (first, last) in ends.items()}
+        void = await voidings.void_within(conn, tenant_id, environment, asked)
+    numbers = []
+    for prefix, (first, last) in ends.items():
+        held, gaps = walked[prefix]
+        stretch = sum(int(end[3:]) - int(begin[3:]) + 1 for begin, end in stretches[prefix])
+        if len(stretches[prefix]) > 1:
+            of_all = await month_sums.numbers_held(conn, tenant_id, environment, [(first, last)])
+            held, stretch = of_all, stretch + of_all - held
+        of_type = [one for one in issued if one.first_number.startswith(prefix)]
+        still_open = [one for one in waiting if one.prefix == prefix]
+        account = _account(prefix, first, last, of_type, still_open, failed.get(prefix, 0), held, gaps, stretch)
+        numbers.append(replace(account, void=void.get(prefix, 0)))
     named = {one.prefix for one in ranges if one.name}
     several = [one for one in ranges if one.prefix in named]
     types = {one.prefix[1:] for one in several}
@@ -150,31 +189,24 @@ async def report(
     return MonthReport(month, environment, issued, received, waiting, numbers, tills, is_complete, left_out, too_many)
 
 
-async def read_report(db: Database, tenant_id: TenantId, environment: Environment, month: YearMonth) -> MonthReport:
-    """Read a month with a connection of its own."""
-    return await db.run_for(tenant_id, report, environment, month)
+def _ends(prefix: str, issued: Sequence[IssuedSum], waiting: Sequence[OpenSum]) -> tuple[str, str]:
+    """Return the first and the last number of a type in the month."""
+    known: list[IssuedSum | OpenSum] = [one for one in issued if one.first_number.startswith(prefix)]
+    known += [one for one in waiting if one.prefix == prefix]
+    return min(one.first_number for one in known), max(one.last_number for one in known)
 
 
-async def _account(
-    conn: Conn,
-    tenant_id: TenantId,
-    environment: Environment,
+def _account(
     prefix: str,
-    issued: Sequence[IssuedSum],
-    waiting: Sequence[OpenSum],
+    first: str,
+    last: str,
+    of_type: Sequence[IssuedSum],
+    still_open: Sequence[OpenSum],
     failed: int,
-    ranges: Sequence[NumberSequence],
+    held: int,
+    gaps: Sequence[NumberGap],
+    stretch: int,
 ) -> NumberAccount:
-    of_type = [one for one in issued if one.first_number.startswith(prefix)]
-    still_open = [one for one in waiting if one.prefix == prefix]
-    known: list[IssuedSum | OpenSum] = [*of_type, *still_open]
-    first, last = min(one.first_number for one in known), max(one.last_number for one in known)
-    stretches = drawn_between(first, last, [one for one in ranges if one.prefix == prefix])
-    held, gaps = await month_sums.walk_numbers(conn, tenant_id, environment, stretches)
-    stretch = sum(int(end[3:]) - int(begin[3:]) + 1 for begin, end in stretches)
-    if len(stretches) > 1:
-        of_all = await month_sums.numbers_held(conn, tenant_id, environment, [(first, last)])
-        held, stretch = of_all, stretch + of_all - held
     # A number that was drawn for a receipt that is not signed yet is held by none.
     unsigned = {int(e_ncf[3:]) for one in still_open for e_ncf in one.unsigned_numbers}
     gaps = _split(gaps, sorted(unsigned))
@@ -196,15 +228,8 @@ async def _account(
         still_open=unanswered,
         other_months=held - accepted - rejected - failed - unanswered,
         without_receipt=stretch - held,
-        void=await _void(conn, tenant_id, environment, prefix, int(first[3:]), int(last[3:])),
+        void=0,
         gaps=gaps,
-    )
-
-
-async def _void(conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, first: int, last: int) -> int:
-    found = await voidings.within(conn, tenant_id, environment, prefix, first, last)
-    return sum(
-        min(one.last_number, last) - max(one.first_number, first) + 1 for one in found if one.fate is RangeFate.VOID
     )
 
 
@@ -223,9 +248,13 @@ def _split(gaps: Sequence[NumberGap], unsigned: Sequence[int]) -> list[NumberGap
 
 
 def drawn_between(first: str, last: str, ranges: Sequence[NumberSequence]) -> Sequence[NumberStretch]:
-    """Return the numbers from `first` to `last` that the sequences of their type gave: all, where there is only one."""
+    """Return the numbers from `first` to `last` that the sequences of their type gave: all, where one range did."""
     prefix, low, high = first[:3], int(first[3:]), int(last[3:])
-    gave = [(max(low, one.min_number), min(high, one.current_number - 1)) for one in ranges]
+    gave = []
+    for one in sequences.known_ranges(ranges):
+        is_own = one.first == one.sequence.min_number
+        end = one.sequence.current_number - 1 if is_own else one.last
+        gave.append((max(low, one.first), min(high, end)))
     stretches = [(f"{prefix}{begin:010}", f"{prefix}{end:010}") for begin, end in gave if begin <= end]
     return stretches if len(stretches) > 1 else [(first, last)]
 

@@ -15,7 +15,7 @@ from fe.ecf.parse import parse_xml
 from fe.ecf.texts import Text
 from fe.identifiers import TenantId
 from fe.month.period import YearMonth
-from fe.month.purchases import (
+from fe.month.report_606 import (
     MOST_ROWS,
     Expense,
     Missing,

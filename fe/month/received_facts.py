@@ -4,7 +4,7 @@ from lxml import etree
 
 from fe.ecf.reading import text_at
 from fe.ecf.signature.profile import NAMESPACE, security_code
-from fe.month.purchases import purchase_facts
+from fe.month.report_606 import purchase_facts
 
 _SIGNATURE = f"{{{NAMESPACE}}}Signature/{{{NAMESPACE}}}SignatureValue"
 

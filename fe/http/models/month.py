@@ -11,7 +11,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Language
 from fe.http.models.response_types import Amount, Code, ResponseModel, closed
 from fe.lifecycle import Status
-from fe.month.purchases import Missing
+from fe.month.report_606 import Missing
 
 
 @closed

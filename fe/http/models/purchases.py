@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from fe.http.models.response_types import ResponseModel, closed
 from fe.http.models.warnings import Warnings
 from fe.http.request_bodies import RequestModel
-from fe.month.purchases import ISR_TYPES, KINDS, LONGEST_CREDIT, PAYMENTS, Expense, Itbis
+from fe.month.report_606 import ISR_TYPES, KINDS, LONGEST_CREDIT, PAYMENTS, Expense, Itbis
 
 _KIND = f"kind of expense: {'; '.join(f'{code} {text.es}' for code, text in KINDS.items())}"
 _ISR = f"type of ISR withheld, where some is: {'; '.join(f'{code} {text.es}' for code, text in ISR_TYPES.items())}"

@@ -4,14 +4,14 @@ Receipts that have ended are read off the sums of their days (sql/functions/mete
 last seconds, which are not added yet, are read beside them in the same statement.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row, scalar_row
+from psycopg.rows import args_row, class_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from fe.ecf.catalogue import Environment
@@ -22,7 +22,9 @@ from fe.lifecycle import Status
 from fe.month.period import Period, YearMonth
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.postgres.tenant_scope import Asked, fetch
 from fe.store.records.sequences import Sequence as NumberSequence
+from fe.store.records.sequences import known_ranges
 
 #: Earliest submission before a period of a receipt that is issued in it: a day, for clocks that differ.
 _EARLIEST = timedelta(days=1)
@@ -95,6 +97,14 @@ _ISSUED_ADDED = _ISSUED.format(source=_OF_DAYS)
 _ISSUED_SO_FAR = _ISSUED.format(source=_OF_DAYS + _OF_THE_LAST_SECONDS)
 
 
+def issued_asked(
+    tenant_id: TenantId, environment: Environment, month: Period, *, lately: bool = True
+) -> Asked[IssuedSum]:
+    """Return the statement of `issued`."""
+    statement = _ISSUED_SO_FAR if lately else _ISSUED_ADDED
+    return Asked(statement.encode(), _values(tenant_id, environment, month), record_row(IssuedSum))
+
+
 async def issued(
     conn: Conn, tenant_id: TenantId, environment: Environment, month: Period, *, lately: bool = True
 ) -> Sequence[IssuedSum]:
@@ -103,10 +113,7 @@ async def issued(
     `lately`: false where `left_out` has told that none ended in the last seconds. Planning for every month's partition
     costs more than reading the sums.
     """
-    cursor = conn.cursor(row_factory=record_row(IssuedSum))
-    statement = _ISSUED_SO_FAR if lately else _ISSUED_ADDED
-    await cursor.execute(statement.encode(), _values(tenant_id, environment, month))
-    return await cursor.fetchall()
+    return await fetch(conn, issued_asked(tenant_id, environment, month, lately=lately))
 
 
 def oldest_of(first: date) -> UUID:
@@ -144,23 +151,27 @@ class OpenSum:
 # A receipt is not issued after the day on which it was submitted. Those submitted within the period are read off the
 # queue; later ones with an earlier day of issue off the index of days: they are few, however long the queue is.
 _WAITING = f"""
-    SELECT ARRAY(SELECT o.subject FROM outbox AS o
-                  WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s
-                    AND o.subject >= %(oldest)s AND o.subject < %(until)s
-                  LIMIT {MOST_BESIDE})
-           || ARRAY(SELECT d.subject FROM dead_letters AS d
-                     WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s
-                       AND d.subject >= %(oldest)s AND d.subject < %(until)s
-                     LIMIT {MOST_BESIDE}) AS ids,
+    SELECT w.ids::text, (SELECT i.id FROM unnest(w.ids) AS i (id) ORDER BY i.id LIMIT 1) AS lowest,
+           (SELECT i.id FROM unnest(w.ids) AS i (id) ORDER BY i.id DESC LIMIT 1) AS highest,
            EXISTS (SELECT 1 FROM outbox AS o WHERE o.tenant_id = %(tenant)s AND o.subject >= %(until)s)
            OR EXISTS (SELECT 1 FROM dead_letters AS d
                        WHERE d.tenant_id = %(tenant)s AND d.subject >= %(until)s) AS has_later
+      FROM (SELECT ARRAY(SELECT o.subject FROM outbox AS o
+                          WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s
+                            AND o.subject >= %(oldest)s AND o.subject < %(until)s
+                          LIMIT {MOST_BESIDE})
+                   || ARRAY(SELECT d.subject FROM dead_letters AS d
+                             WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s
+                               AND d.subject >= %(oldest)s AND d.subject < %(until)s
+                             LIMIT {MOST_BESIDE}) AS ids
+            OFFSET 0) AS w
 """
-# As an array of ids: the index is read once for neighbours, and not from its root for each receipt.
+# As an array of ids: the index is read once for neighbours, and not from its root for each receipt. It goes back as the
+# text in which it came: thousands of ids are not read here to be written again.
 _OF_THE_PERIOD = """
         SELECT y.e_ncf, y.signed_at
           FROM submissions AS y
-         WHERE y.tenant_id = %(tenant)s AND y.submission_id = ANY (%(ids)s)
+         WHERE y.tenant_id = %(tenant)s AND y.submission_id = ANY (%(ids)s::text::uuid[])
            AND y.submission_id BETWEEN %(lowest)s AND %(highest)s
            AND y.environment = %(environment)s AND y.root IN ('ECF', 'RFCE')
            AND (y.issued_on BETWEEN %(first)s AND %(last)s
@@ -193,15 +204,15 @@ _OPEN_OF = {
 async def still_open(conn: Conn, tenant_id: TenantId, environment: Environment, month: Period) -> Sequence[OpenSum]:
     """Sum the receipts of a month or a day without a verdict, by type: two statements, or one where none waits."""
     values = _values(tenant_id, environment, month)
-    row = await (await conn.execute(_WAITING.encode(), values, binary=True)).fetchone()
+    row = await (await conn.execute(_WAITING.encode(), values)).fetchone()
     assert row is not None
-    ids, has_later = row
-    if not ids and not has_later:
+    ids, lowest, highest, has_later = row
+    if lowest is None and not has_later:
         return []
-    if ids:
-        values |= {"ids": ids, "lowest": min(ids), "highest": max(ids)}
+    if lowest is not None:
+        values |= {"ids": ids, "lowest": lowest, "highest": highest}
     cursor = conn.cursor(row_factory=class_row(OpenSum))
-    await cursor.execute(_OPEN_OF[bool(ids), has_later].encode(), values)
+    await cursor.execute(_OPEN_OF[lowest is not None, has_later].encode(), values, prepare=True)
     return await cursor.fetchall()
 
 
@@ -228,16 +239,21 @@ _LEFT_OUT = f"SELECT {_MORE_ENDED}, {_MORE_WAITING}, {_LATELY}"
 _LEFT_OUT_OF_ENDED = f"SELECT {_MORE_ENDED}, false, {_LATELY}"
 
 
+def left_out_asked(
+    tenant_id: TenantId, environment: Environment, month: Period, *, with_open: bool = True
+) -> Asked[LeftOut]:
+    """Return the statement of `left_out`."""
+    statement = _LEFT_OUT if with_open else _LEFT_OUT_OF_ENDED
+    values = {**_values(tenant_id, environment, month), "most": MOST_BESIDE}
+    return Asked(statement.encode(), values, args_row(LeftOut))
+
+
 async def left_out(
     conn: Conn, tenant_id: TenantId, environment: Environment, month: Period, *, with_open: bool = True
 ) -> LeftOut:
     """Tell what `issued` and, `with_open`, `still_open` leave out of a month or a day."""
-    statement = _LEFT_OUT if with_open else _LEFT_OUT_OF_ENDED
-    values = {**_values(tenant_id, environment, month), "most": MOST_BESIDE}
-    cursor = await conn.execute(statement.encode(), values)
-    row = await cursor.fetchone()
-    assert row is not None
-    return LeftOut(*row)
+    (found,) = await fetch(conn, left_out_asked(tenant_id, environment, month, with_open=with_open))
+    return found
 
 
 _FAILED = """
@@ -254,7 +270,7 @@ _FAILED = """
 
 async def failed_holders(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> dict[str, int]:
     """Count the failed receipts that still hold their number, by prefix; a later receipt has the others."""
-    cursor = await conn.execute(_FAILED, _values(tenant_id, environment, month))
+    cursor = await conn.execute(_FAILED, _values(tenant_id, environment, month), prepare=True)
     return dict(await cursor.fetchall())
 
 
@@ -302,13 +318,14 @@ async def by_sequence(
     most: int = MOST_BY_SEQUENCE,
 ) -> Sequence[SequenceSum]:
     """Sum the accepted receipts of a month by sequence; none where there are more than `most`."""
+    known = known_ranges(ranges)
     values = {
         **_values(tenant_id, environment, month),
         "types": sorted({one.prefix[1:] for one in ranges}),
-        "prefixes": [one.prefix for one in ranges],
-        "names": [one.name for one in ranges],
-        "firsts": [f"{one.prefix}{one.min_number:010}" for one in ranges],
-        "lasts": [f"{one.prefix}{one.max_number:010}" for one in ranges],
+        "prefixes": [one.sequence.prefix for one in known],
+        "names": [one.sequence.name for one in known],
+        "firsts": [one.first_e_ncf for one in known],
+        "lasts": [one.last_e_ncf for one in known],
         "most": most,
     }
     cursor = conn.cursor(row_factory=class_row(SequenceSum))
@@ -340,13 +357,13 @@ _HELD = f"""
       FROM {_STRETCHES}
 """
 #: Numbers of a block. A block without a gap is told by its last number: its numbers are not compared one by one.
-_BLOCK = 128
+A_BLOCK = 128
 _END_OF_BLOCK = f"""(SELECT h.e_ncf
                   FROM held_numbers AS h
                  WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf > x.below
                    AND h.e_ncf <= x.last
                  ORDER BY h.e_ncf
-                OFFSET {_BLOCK - 1}
+                OFFSET {A_BLOCK - 1}
                  LIMIT 1)"""
 # `up_to` is null in the last block of a stretch, which may end with a gap; the others have as many numbers each. Gaps
 # of a block are found before each number of it, in the order of the index, and after its last one.
@@ -358,21 +375,34 @@ _WALK = f"""
         SELECT x.below, x.last, {_END_OF_BLOCK}
           FROM (SELECT y.up_to AS below, y.last FROM steps AS y WHERE y.up_to IS NOT NULL) AS x
     ), walked AS MATERIALIZED (
-        SELECT x.below, x.last, x.up_to FROM steps AS x
+        SELECT x.below, coalesce(x.up_to, x.last) AS last, x.up_to IS NULL AS is_last,
+               x.up_to IS NOT NULL AND substr(x.up_to, 4)::bigint = substr(x.below, 4)::bigint + {A_BLOCK} AS is_full
+          FROM steps AS x
     ), blocks AS MATERIALIZED (
-        SELECT x.below, coalesce(x.up_to, x.last) AS last, x.up_to IS NULL AS is_last
-          FROM walked AS x
-         WHERE x.up_to IS NULL OR substr(x.up_to, 4)::bigint <> substr(x.below, 4)::bigint + {_BLOCK}
-         LIMIT %(blocks)s
+        SELECT y.below, y.last, y.is_last
+          FROM (SELECT x.below, x.last, x.is_last,
+                       row_number() OVER (PARTITION BY left(x.below, 3) ORDER BY x.below) AS nth
+                  FROM walked AS x
+                 WHERE NOT x.is_full) AS y
+         WHERE y.nth <= %(blocks)s
     )
-    SELECT NULL AS first, (SELECT count(*) * {_BLOCK} FROM walked AS x WHERE x.up_to IS NOT NULL)
-           + (SELECT coalesce(sum((SELECT count(*)
-                                     FROM held_numbers AS h
-                                    WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
-                                      AND h.e_ncf > x.below AND h.e_ncf <= x.last)), 0)
-                FROM walked AS x WHERE x.up_to IS NULL)::bigint AS last
+    SELECT 'held' AS kind, left(x.below, 3) AS prefix, NULL AS first,
+           sum(CASE WHEN x.is_last
+                    THEN (SELECT count(*)
+                            FROM held_numbers AS h
+                           WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
+                             AND h.e_ncf > x.below AND h.e_ncf <= x.last)
+                    ELSE {A_BLOCK} END)::bigint AS last
+      FROM walked AS x
+     GROUP BY left(x.below, 3)
      UNION ALL
-    SELECT z.previous + 1, z.number - 1
+    SELECT CASE WHEN x.is_full THEN 'full' ELSE 'looked at' END, left(x.below, 3), substr(x.below, 4)::bigint + 1,
+           substr(x.last, 4)::bigint
+      FROM (SELECT w.below, w.last, true AS is_full FROM walked AS w WHERE w.is_full
+             UNION ALL
+            SELECT b.below, b.last, false FROM blocks AS b) AS x
+     UNION ALL
+    SELECT 'gap', left(b.below, 3), z.previous + 1, z.number - 1
       FROM blocks AS b
      CROSS JOIN LATERAL (
         SELECT substr(h.e_ncf, 4)::bigint AS number,
@@ -382,7 +412,7 @@ _WALK = f"""
         ) AS z
      WHERE z.number > z.previous + 1
      UNION ALL
-    SELECT substr(coalesce(z.e_ncf, b.below), 4)::bigint + 1, substr(b.last, 4)::bigint
+    SELECT 'gap', left(b.below, 3), substr(coalesce(z.e_ncf, b.below), 4)::bigint + 1, substr(b.last, 4)::bigint
       FROM blocks AS b
      CROSS JOIN LATERAL (
         SELECT max(h.e_ncf) AS e_ncf
@@ -410,18 +440,42 @@ async def numbers_held(
     return int((await cursor.fetchone()) or 0)
 
 
+@dataclass(frozen=True, slots=True)
+class NumberWalk:
+    """The numbers of one prefix: how many receipts hold, and the first gaps.
+
+    All numbers of the runs in `full` are held. In those that were `looked_at`, all but the gaps are.
+    """
+
+    held: int
+    gaps: Sequence[NumberGap]
+    full: Sequence[tuple[int, int]]
+    looked_at: Sequence[tuple[int, int]]
+
+
 async def walk_numbers(
     conn: Conn, tenant_id: TenantId, environment: Environment, stretches: Sequence[NumberStretch]
-) -> tuple[int, Sequence[NumberGap]]:
-    """Count the numbers of stretches that signed receipts have, and list the gaps, MOST_GAPS at most: in one walk."""
+) -> Mapping[str, NumberWalk]:
+    """Count the numbers of stretches that signed receipts have, by prefix, and list the first gaps: in one walk."""
     values = {
         **_of_stretches(tenant_id, environment, stretches),
         "belows": [f"{first[:3]}{int(first[3:]) - 1:010}" for first, _ in stretches],
         "blocks": MOST_GAPS + len(stretches),
     }
     cursor = await conn.execute(_WALK.encode(), values)
-    (_, held), *found = sorted(await cursor.fetchall(), key=lambda row: (row[0] is not None, row[0]))
-    return int(held), [NumberGap(first, last) for first, last in found[:MOST_GAPS]]
+    held: dict[str, int] = {}
+    rows: dict[str, dict[str, list[tuple[int, int]]]] = {}
+    for kind, prefix, first, last in await cursor.fetchall():
+        if kind == "held":
+            held[prefix] = last
+        else:
+            rows.setdefault(prefix, {}).setdefault(kind, []).append((first, last))
+    found = {}
+    for prefix, many in held.items():
+        of = {kind: sorted(pairs) for kind, pairs in rows.get(prefix, {}).items()}
+        gaps = [NumberGap(first, last) for first, last in of.get("gap", ())]
+        found[prefix] = NumberWalk(many, gaps, of.get("full", ()), of.get("looked at", ()))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,13 +491,17 @@ class ReceivedSum:
 
 #: Days after a month within which nearly all of its receipts arrive: their amounts are read together.
 _LATE = timedelta(days=10)
+#: How long ago a receipt came whose sum is `settled`: clocks differ, and keeping it takes a moment.
+_SETTLED = timedelta(hours=1)
 # Amounts of those days are one range of the key; those of other receipts are read by key.
 _RECEIVED = """
-    SELECT x.ecf_type, count(*) AS receipts, sum(x.total) AS total,
+    SELECT x.ecf_type, x.received_id < u.settled_until AS is_settled, count(*) AS receipts, sum(x.total) AS total,
            coalesce(sum((x.amounts ->> 'itbis')::numeric), 0) AS itbis,
-           count(*) FILTER (WHERE x.amounts IS NULL) AS without_amounts
-      FROM (
-        SELECT r.ecf_type, r.total,
+           count(*) FILTER (WHERE x.amounts IS NULL) AS without_amounts, u.settled_until
+      FROM (SELECT uuid_floor(least(now(), %(now)s::timestamptz) - %(settled)s::interval) AS settled_until
+            OFFSET 0) AS u
+     CROSS JOIN (
+        SELECT r.received_id, r.ecf_type, r.total,
                CASE WHEN r.received_id >= %(oldest)s AND r.received_id < %(late)s THEN a.amounts
                     ELSE (SELECT z.amounts
                             FROM received_amounts AS z
@@ -456,18 +514,59 @@ _RECEIVED = """
             OFFSET 0) AS a ON a.received_id = r.received_id
          WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
            AND r.issued_on BETWEEN %(first)s AND %(last)s) AS x
-     GROUP BY x.ecf_type
-     ORDER BY x.ecf_type
+     GROUP BY x.ecf_type, is_settled, u.settled_until
+"""
+# Of each day, what came after: a look at the end of its part of the index.
+_RECEIVED_LATER = """
+    SELECT x.ecf_type, x.received_id < u.settled_until AS is_settled, count(*) AS receipts, sum(x.total) AS total,
+           coalesce(sum((x.amounts ->> 'itbis')::numeric), 0) AS itbis,
+           count(*) FILTER (WHERE x.amounts IS NULL) AS without_amounts, u.settled_until
+      FROM (SELECT uuid_floor(least(now(), %(now)s::timestamptz) - %(settled)s::interval) AS settled_until
+            OFFSET 0) AS u
+     CROSS JOIN (
+        SELECT r.received_id, r.ecf_type, r.total,
+               (SELECT z.amounts
+                  FROM received_amounts AS z
+                 WHERE z.tenant_id = %(tenant)s AND z.received_id = r.received_id) AS amounts
+          FROM unnest(%(days)s::date[]) AS d (day)
+         CROSS JOIN LATERAL (
+            SELECT y.received_id, y.environment, y.ecf_type, y.total
+              FROM received AS y
+             WHERE y.tenant_id = %(tenant)s AND y.issued_on = d.day AND y.received_id >= %(after)s
+            OFFSET 0) AS r
+         WHERE r.environment = %(environment)s) AS x
+     GROUP BY x.ecf_type, is_settled, u.settled_until
 """
 
 
+@dataclass(frozen=True, slots=True)
+class ReceivedPart:
+    """As a ReceivedSum: of receipts that came before `settled_until`, or of those that came since."""
+
+    ecf_type: str
+    is_settled: bool
+    receipts: int
+    total: Decimal
+    itbis: Decimal
+    without_amounts: int
+    settled_until: UUID
+
+
 async def received(
-    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth
-) -> Sequence[ReceivedSum]:
-    """Sum the received receipts of a month, by type."""
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    month: YearMonth,
+    now: datetime,
+    after: UUID | None = None,
+) -> Sequence[ReceivedPart]:
+    """Sum the received receipts of a month, by type: all of them, or those from an id on."""
     late = first_id(datetime.combine(month.after.first, time.min, ZONE) + _LATE)
-    cursor = conn.cursor(row_factory=class_row(ReceivedSum))
-    await cursor.execute(_RECEIVED, {**_values(tenant_id, environment, month), "late": late})
+    days = [month.first + timedelta(days=n) for n in range((month.last - month.first).days + 1)]
+    values = {**_values(tenant_id, environment, month), "late": late, "now": now, "settled": _SETTLED}
+    cursor = conn.cursor(row_factory=record_row(ReceivedPart))
+    statement = _RECEIVED if after is None else _RECEIVED_LATER
+    await cursor.execute(statement, values | {"days": days, "after": after})
     return await cursor.fetchall()
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from fe.month.period import YearMonth
-from fe.month.purchases import Expense, Itbis, Missing, Purchase, file_606, missing, name_606, read_purchase, row
+from fe.month.report_606 import Expense, Itbis, Missing, Purchase, file_606, missing, name_606, read_purchase, row
 
 NOVEMBER = YearMonth(2026, 11)
 OWN = "131880681"

@@ -41,12 +41,15 @@ _MODIFICATION = "do-ecf-modification"
 _TYPES = {"credit-note": EcfType.CREDIT_NOTE, "debit-note": EcfType.DEBIT_NOTE}
 #: Members that GOBL computes or that concern it alone.
 _ITS_OWN = frozenset({"$schema", "$regime", "$addons", "uuid", "i", "sum", "totals", "total"})
+#: Members of `totals` that GOBL computes. `rounding` and `retained_tax` change the amount due: they are not here.
+_COMPUTED = frozenset({"discount", "charge", "tax", "tax_included", "taxes", "payable", "advance", "advances", "due"})
 
 _IGNORED = Text("an e-CF cannot carry it: it was ignored", "un e-CF no puede llevarlo: se ignoró")
 _CORRECTS = Text(
     "taken for a correction of amounts (CodigoModificacion 3)",
     "se tomó como corrección de montos (CodigoModificacion 3)",
 )
+_NO_AMOUNT = Text("is missing, and so is a percent", "falta, y también percent")
 _GOODS = Text("taken for goods (IndicadorBienoServicio 1)", "se tomó como bien (IndicadorBienoServicio 1)")
 
 
@@ -87,22 +90,28 @@ class _Part:
         return str(value).strip()
 
     def amount(self, name: str) -> Decimal | None:
-        """Return a number, or a percentage without its sign."""
+        """Return a number."""
         value = self.text(name)
-        if value is None:
-            return None
-        found = number(value.removesuffix("%"))
+        return None if value is None else self._number(name, value)
+
+    def percent(self, name: str) -> Decimal | None:
+        """Return a percentage, without its sign."""
+        value = self.text(name)
+        return None if value is None else self._number(name, value.removesuffix("%"))
+
+    def _number(self, name: str, value: str) -> Decimal:
+        found = number(value)
         if found is None:
             raise NotConvertible(self.at(name), Text("must be a number, as 450.50", "debe ser un número, como 450.50"))
         return found
 
-    def day(self, name: str) -> str | None:
-        """Return a day as an e-CF writes it."""
+    def day(self, name: str) -> date | None:
+        """Return a day."""
         value = self.text(name)
         if value is None:
             return None
         try:
-            return show_day(date.fromisoformat(value))
+            return date.fromisoformat(value)
         except ValueError:
             raise NotConvertible(
                 self.at(name), Text("must be a day, as 2026-11-29", "debe ser un día, como 2026-11-29")
@@ -161,14 +170,18 @@ def payload_of(given: Mapping[str, Any]) -> Converted:
             Text("must be that of an invoice: …/bill/invoice", "debe ser el de una factura: …/bill/invoice"),
         )
     head, totals = _head(invoice)
+    rate = Decimal(head["OtraMoneda"]["TipoCambio"]) if "OtraMoneda" in head else None
     with exact():
-        items = _items(invoice, head.get("OtraMoneda"))
+        items = [_item(line, rate, invoice.text("currency") or _PESO) for line in invoice.parts("lines")]
+        adjustments = _adjustments(invoice, rate)
+        if paid := _paid(invoice.part("payment"), rate):
+            head["IdDoc"]["TablaFormasPago"] = {"FormaDePago": paid}
     payload: dict[str, Any] = {"Encabezado": head, "DetallesItems": {"Item": items}}
-    if adjustments := _adjustments(invoice):
+    if adjustments:
         payload["DescuentosORecargos"] = {"DescuentoORecargo": adjustments}
     if reference := _reference(invoice, head["IdDoc"]["TipoeCF"]):
         payload["InformacionReferencia"] = reference
-    if totals is not None and "OtraMoneda" not in head:
+    if totals is not None:
         head["Totales"] = {"MontoTotal": totals}
     for part, name in envelope.unread():
         part.remark(name, "gobl-ignored", _IGNORED)
@@ -189,7 +202,10 @@ def _head(invoice: _Part) -> tuple[dict[str, Any], str | None]:
     currency = invoice.text("currency") or _PESO
     if currency != _PESO:
         head["OtraMoneda"] = {"TipoMoneda": currency, "TipoCambio": str(_exchange_rate(invoice, currency))}
-    return head, invoice.part("totals").text("total_with_tax")
+    totals = invoice.part("totals")
+    totals.known |= _COMPUTED
+    # In another currency there is no sum in pesos to compare with: then it is listed among the ignored.
+    return head, totals.text("total_with_tax") if currency == _PESO else None
 
 
 def _id_doc(invoice: _Part, has_rnc: bool) -> dict[str, Any]:
@@ -204,8 +220,18 @@ def _id_doc(invoice: _Part, has_rnc: bool) -> dict[str, Any]:
     given = f"{series}{code.zfill(10)}" if named and code else code
     if (own := e_ncf(given)) is not None:
         named = own.type
+    if named is not None and "type" in invoice.content:
+        by_kind = _TYPES.get(kind)
+        if named is not by_kind and (by_kind is not None or named in _TYPES.values()):
+            raise NotConvertible(
+                invoice.at("type"),
+                Text(f"contradicts the number, of type {named}", f"contradice el número, de tipo {named}"),
+            )
     chosen = named or _TYPES.get(kind) or (EcfType.CREDIT_FISCAL if has_rnc else EcfType.CONSUMER)
-    prices = invoice.part("tax").text("prices_include")
+    tax = invoice.part("tax")
+    prices = tax.text("prices_include")
+    if prices and prices not in _ITBIS:
+        raise NotConvertible(tax.at("prices_include"), Text("must be VAT, or left out", "debe ser VAT, o faltar"))
     found: dict[str, Any] = {"TipoeCF": str(chosen)}
     if own is not None:
         found["eNCF"] = given
@@ -216,15 +242,21 @@ def _id_doc(invoice: _Part, has_rnc: bool) -> dict[str, Any]:
 def _payment(payment: _Part) -> dict[str, Any]:
     terms = payment.part("terms")
     due = [day for one in terms.parts("due_dates") if (day := one.day("date")) is not None]
-    paid = []
+    return {"TipoPago": "2", "FechaLimitePago": show_day(max(due))} if due else {"TipoPago": "1"}
+
+
+def _paid(payment: _Part, rate: Decimal | None) -> list[dict[str, str]]:
+    """Return what was paid, and how; amounts of another currency in pesos."""
+    found = []
     for one in payment.parts("advances"):
-        means, amount = (one.text("key") or "").partition("+")[0], one.text("amount")
+        means, amount = (one.text("key") or "").partition("+")[0], one.amount("amount")
         if amount is not None:
-            paid.append({"FormaPago": _MEANS.get(means, "8"), "MontoPago": amount})
-    found: dict[str, Any] = {"TipoPago": "2", "FechaLimitePago": due[-1]} if due else {"TipoPago": "1"}
-    if paid:
-        found["TablaFormasPago"] = {"FormaDePago": paid}
+            found.append({"FormaPago": _MEANS.get(means, "8"), "MontoPago": _in_pesos(amount, rate)})
     return found
+
+
+def _in_pesos(amount: Decimal, rate: Decimal | None) -> str:
+    return str(amount if rate is None else cents(amount * rate))
 
 
 def _issuer(invoice: _Part) -> tuple[dict[str, Any], str]:
@@ -233,7 +265,8 @@ def _issuer(invoice: _Part) -> tuple[dict[str, Any], str]:
     supplier.known |= {"name", "alias", "addresses", "emails", "telephones", "websites", "registration", "logos"}
     rnc = supplier.part("tax_id")
     rnc.known.add("country")
-    found = {"RNCEmisor": rnc.text("code"), "FechaEmision": invoice.day("issue_date")}
+    issued = invoice.day("issue_date")
+    found = {"RNCEmisor": rnc.text("code"), "FechaEmision": issued and show_day(issued)}
     own_number = "-".join(filter(None, (invoice.text("series"), invoice.text("code"))))
     return {name: value for name, value in found.items() if value}, own_number
 
@@ -252,7 +285,8 @@ def _buyer(customer: _Part) -> dict[str, Any]:
         found["CorreoComprador"] = mail.text("addr")
     for address in customer.parts("addresses")[:1]:
         lines = [address.text(name) for name in ("street", "num", "street_extra", "locality", "region")]
-        address.known |= {"country", "code"}
+        if address.text("country") != _HOME:
+            address.known.discard("country")
         found["DireccionComprador"] = ", ".join(filter(None, lines))
     return {name: value for name, value in found.items() if value}
 
@@ -269,14 +303,17 @@ def _exchange_rate(invoice: _Part, currency: str) -> Decimal:
     )
 
 
-def _items(invoice: _Part, other_currency: Mapping[str, str] | None) -> list[dict[str, Any]]:
-    rate = Decimal(other_currency["TipoCambio"]) if other_currency else ONE
-    return [_item(line, rate if other_currency else None) for line in invoice.parts("lines")]
-
-
-def _item(line: _Part, rate: Decimal | None) -> dict[str, Any]:
-    item, quantity = line.part("item"), line.amount("quantity") or ONE
-    price = item.amount("price") or ZERO
+def _item(line: _Part, rate: Decimal | None, currency: str) -> dict[str, Any]:
+    item, quantity, price = line.part("item"), line.amount("quantity"), line.part("item").amount("price")
+    if quantity is None:
+        quantity = ONE
+    if price is None:
+        raise NotConvertible(item.at("price"), Text("is missing", "falta"))
+    if (item.text("currency") or currency) != currency:
+        raise NotConvertible(
+            item.at("currency"),
+            Text(f"must be that of the invoice, {currency}", f"debe ser la de la factura, {currency}"),
+        )
     key = item.text("key")
     if key not in ("goods", "services"):
         item.remark("key", "gobl-assumed", _GOODS)
@@ -313,11 +350,12 @@ def _item(line: _Part, rate: Decimal | None) -> dict[str, Any]:
 def _sum_of(parts: list[_Part], gross: Decimal) -> Decimal:
     total = ZERO
     for one in parts:
-        one.known |= {"reason", "key", "code"}
-        percent, amount = one.amount("percent"), one.amount("amount")
-        if amount is None and percent is not None:
-            amount = gross * percent / HUNDRED
-        total += cents(amount or ZERO)
+        percent, amount, base = one.percent("percent"), one.amount("amount"), one.amount("base")
+        if amount is None:
+            if percent is None:
+                raise NotConvertible(one.at("amount"), _NO_AMOUNT)
+            amount = (gross if base is None else base) * percent / HUNDRED
+        total += cents(amount)
     return total
 
 
@@ -329,7 +367,7 @@ def _indicator(line: _Part) -> str:
     found: str | None = None
     for tax in taxes:
         category = tax.text("cat")
-        percent, rate, key = tax.amount("percent"), tax.text("rate"), tax.text("key")
+        percent, rate, key = tax.percent("percent"), tax.text("rate"), tax.text("key")
         if category not in _ITBIS:
             raise NotConvertible(
                 tax.at("cat"),
@@ -338,7 +376,10 @@ def _indicator(line: _Part) -> str:
                     "debe ser VAT: los otros impuestos no se convierten; envíelos en un payload estructurado",
                 ),
             )
+        was = found
         found = _NAMED_RATES.get(key or rate or "") if percent is None or key == "exempt" else _RATES.get(percent)
+        if was not in (None, found):
+            raise NotConvertible(tax.at("percent"), Text("a line has one ITBIS", "una línea tiene un solo ITBIS"))
         if found is None:
             raise NotConvertible(
                 tax.at("percent"),
@@ -348,18 +389,23 @@ def _indicator(line: _Part) -> str:
     return found
 
 
-def _adjustments(invoice: _Part) -> list[dict[str, Any]]:
-    """Return discounts and charges of the whole invoice."""
+def _adjustments(invoice: _Part, rate: Decimal | None) -> list[dict[str, Any]]:
+    """Return discounts and charges of the whole invoice; amounts of another currency in pesos, too."""
     found: list[dict[str, Any]] = []
     for name, kind in (("discounts", "D"), ("charges", "R")):
         for one in invoice.parts(name):
-            percent, amount = one.amount("percent"), one.amount("amount")
+            percent, amount, base = one.percent("percent"), one.amount("amount"), one.amount("base")
             one.known |= {"key", "code"}
-            value = (
-                {"TipoValor": "%", "ValorDescuentooRecargo": str(percent)}
-                if percent is not None and one.amount("base") is None
-                else {"TipoValor": "$", "MontoDescuentooRecargo": str(amount or 0)}
-            )
+            if amount is None and percent is not None and base is not None:
+                amount = cents(base * percent / HUNDRED)
+            if percent is not None and base is None:
+                value = {"TipoValor": "%", "ValorDescuentooRecargo": str(percent)}
+            elif amount is None:
+                raise NotConvertible(one.at("amount"), _NO_AMOUNT)
+            else:
+                value = {"TipoValor": "$", "MontoDescuentooRecargo": _in_pesos(amount, rate)}
+                if rate is not None:
+                    value["MontoDescuentooRecargoOtraMoneda"] = str(amount)
             found.append(
                 {
                     "NumeroLinea": str(len(found) + 1),
@@ -388,9 +434,10 @@ def _reference(invoice: _Part, ecf_type: str) -> dict[str, Any]:
         one.remark("ext", "gobl-assumed", _CORRECTS)
     one.known.add("type")
     series, code = one.text("series") or "", one.text("code") or ""
+    issued = one.day("issue_date")
     found = {
         "NCFModificado": f"{series}{code}",
-        "FechaNCFModificado": one.day("issue_date"),
+        "FechaNCFModificado": issued and show_day(issued),
         "CodigoModificacion": why or "3",
         "RazonModificacion": one.text("reason"),
     }

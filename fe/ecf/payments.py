@@ -20,18 +20,20 @@ def payment_amounts(document: etree._Element) -> dict[str, str]:
     A sale on credit without forms of payment is ON_CREDIT.
     """
     id_doc = document.find("Encabezado/IdDoc")
-    total = _amount(document.findtext("Encabezado/Totales/MontoTotal"))
     if id_doc is None:
         return {}
     found: dict[str, Decimal] = {}
-    for row in id_doc.iterfind("TablaFormasPago/FormaDePago"):
-        form = as_whole(row.findtext("FormaPago"))
-        if form in FORMS:
-            found[form] = found.get(form, ZERO) + _amount(row.findtext("MontoPago"))
-    rest = UNSTATED
-    if not found and as_whole(id_doc.findtext("TipoPago")) == _CREDIT:
-        rest = ON_CREDIT
-    found[rest] = total - sum(found.values(), ZERO)
+    is_credit = False
+    for child in id_doc:
+        if child.tag == "TipoPago":
+            is_credit = as_whole(child.text) == _CREDIT
+        elif child.tag == "TablaFormasPago":
+            for row in child.iterchildren("FormaDePago"):
+                form = as_whole(row.findtext("FormaPago"))
+                if form in FORMS:
+                    found[form] = found.get(form, ZERO) + _amount(row.findtext("MontoPago"))
+    rest = ON_CREDIT if is_credit and not found else UNSTATED
+    found[rest] = _amount(document.findtext("Encabezado/Totales/MontoTotal")) - sum(found.values(), ZERO)
     return {f"paid{form}": str(amount) for form, amount in found.items() if amount}
 
 

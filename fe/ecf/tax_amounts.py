@@ -7,19 +7,19 @@ from lxml import etree
 
 from fe.ecf.money import ZERO, cents, number
 
-#: Names of amounts, and the elements of Totales that have them.
-_TOTALS: Mapping[str, str] = {
-    "itbis": "TotalITBIS",
-    "base18": "MontoGravadoI1",
-    "base16": "MontoGravadoI2",
-    "base0": "MontoGravadoI3",
-    "exempt": "MontoExento",
-    "itbis18": "TotalITBIS1",
-    "itbis16": "TotalITBIS2",
-    "itbisWithheld": "TotalITBISRetenido",
-    "isrWithheld": "TotalISRRetencion",
-    "itbisPerceived": "TotalITBISPercepcion",
-    "isrPerceived": "TotalISRPercepcion",
+#: Elements of Totales, and names of their amounts.
+_NAMES: Mapping[str, str] = {
+    "TotalITBIS": "itbis",
+    "MontoGravadoI1": "base18",
+    "MontoGravadoI2": "base16",
+    "MontoGravadoI3": "base0",
+    "MontoExento": "exempt",
+    "TotalITBIS1": "itbis18",
+    "TotalITBIS2": "itbis16",
+    "TotalITBISRetenido": "itbisWithheld",
+    "TotalISRRetencion": "isrWithheld",
+    "TotalITBISPercepcion": "itbisPerceived",
+    "TotalISRPercepcion": "isrPerceived",
 }
 #: Codes of additional taxes: the legal tip, and the two that are no excise (contribution of telecoms, first plates).
 _TIP, _OTHERS = 1, (2, 5)
@@ -38,12 +38,16 @@ def tax_amounts(document: etree._Element) -> dict[str, str]:
     totals = document.find("Encabezado/Totales")
     if totals is None:
         return {}
-    texts = {str(child.tag): child.text for child in totals}
-    found = {name: amount for name, tag in _TOTALS.items() if tag in texts and (amount := _amount(texts[tag]))}
-    for row in totals.iterfind("ImpuestosAdicionales/ImpuestoAdicional"):
-        code = number(row.findtext("TipoImpuesto"))
-        name = "tip" if code == _TIP else "otherTaxes" if code in _OTHERS else "excise"
-        found[name] = found.get(name, ZERO) + sum((_amount(row.findtext(tag)) for tag in _OF_A_TAX), ZERO)
+    found: dict[str, Decimal] = {}
+    for child in totals:
+        tag = child.tag
+        if (name := _NAMES.get(tag)) is not None:
+            found[name] = _amount(child.text)
+        elif tag == "ImpuestosAdicionales":
+            for row in child.iterchildren("ImpuestoAdicional"):
+                code = number(row.findtext("TipoImpuesto"))
+                name = "tip" if code == _TIP else "otherTaxes" if code in _OTHERS else "excise"
+                found[name] = found.get(name, ZERO) + sum((_amount(row.findtext(tag)) for tag in _OF_A_TAX), ZERO)
     return {name: str(amount) for name, amount in found.items() if amount}
 
 

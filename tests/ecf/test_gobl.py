@@ -18,6 +18,7 @@ LINE = {
     "taxes": [{"cat": "VAT", "rate": "standard", "percent": "18.0%"}],
     "total": "901.00",
 }
+VAT = {"cat": "VAT", "percent": "18%"}
 CUSTOMER = {"name": "Cliente SRL", "tax_id": {"country": "DO", "code": "131880657"}}
 
 
@@ -174,6 +175,68 @@ def test_another_currency_is_converted_by_line() -> None:
     }
 
 
+def test_amounts_of_the_whole_invoice_in_another_currency_are_converted() -> None:
+    found = payload_of(
+        invoice(
+            currency="USD",
+            exchange_rates=[{"from": "USD", "to": "DOP", "amount": "60.25"}],
+            discounts=[{"amount": "10.00"}],
+            charges=[{"percent": "5%", "base": "20.00"}],
+            payment={"advances": [{"key": "cash", "amount": "901.00"}]},
+            totals={"total_with_tax": "1051.38"},
+        )
+    )
+    off, more = found.payload["DescuentosORecargos"]["DescuentoORecargo"]
+
+    assert (off["MontoDescuentooRecargo"], off["MontoDescuentooRecargoOtraMoneda"]) == ("602.50", "10.00")
+    assert (more["MontoDescuentooRecargo"], more["MontoDescuentooRecargoOtraMoneda"]) == ("60.25", "1.00")
+    assert found.payload["Encabezado"]["IdDoc"]["TablaFormasPago"] == {
+        "FormaDePago": [{"FormaPago": "1", "MontoPago": "54285.25"}]
+    }
+    # There is no sum in pesos to compare with, and that is said.
+    assert "Totales" not in found.payload["Encabezado"]
+    assert [one.path for one in found.remarks] == ["payload.totals.total_with_tax"]
+
+
+def test_a_percent_of_a_base_is_an_amount_of_that_base() -> None:
+    line = first_line(discounts=[{"percent": "5%", "base": "100.00"}])
+    (whole,) = payload_of(invoice(discounts=[{"percent": "5%", "base": "100.00"}])).payload["DescuentosORecargos"][
+        "DescuentoORecargo"
+    ]
+
+    assert line["DescuentoMonto"] == "5.00"
+    assert whole["MontoDescuentooRecargo"] == "5.00"
+
+
+def test_a_quantity_of_zero_stays_zero() -> None:
+    assert first_line(quantity="0")["CantidadItem"] == "0"
+
+
+def test_credit_lasts_until_the_latest_day() -> None:
+    found = head(payment={"terms": {"due_dates": [{"date": "2027-01-15"}, {"date": "2026-12-31"}]}})
+
+    assert found["IdDoc"]["FechaLimitePago"] == "15-01-2027"
+
+
+def test_totals_that_gobl_computes_are_no_remarks_but_what_changes_the_sum_is() -> None:
+    totals = {"sum": "901.00", "tax": "162.18", "taxes": {"sum": "162.18"}, "payable": "1063.18", "due": "1063.18"}
+    found = payload_of(invoice(totals={**totals, "total_with_tax": "1063.18", "rounding": "0.02"}))
+
+    assert [one.path for one in found.remarks] == ["payload.totals.rounding"]
+
+
+def test_a_reason_and_a_country_without_a_place_are_named() -> None:
+    customer = {**CUSTOMER, "addresses": [{"street": "Calle 1", "country": "US", "code": "33101"}]}
+    line = {**LINE, "charges": [{"amount": "12.00", "reason": "corte"}]}
+    found = payload_of(invoice(customer=customer, lines=[line]))
+
+    assert {one.path for one in found.remarks} == {
+        "payload.customer.addresses[1].country",
+        "payload.customer.addresses[1].code",
+        "payload.lines[1].charges[1].reason",
+    }
+
+
 def test_a_note_refers_to_its_receipt() -> None:
     before = {"series": "E31", "code": "0000000001", "issue_date": "2026-11-01", "reason": "Devolución"}
     assumed = payload_of(invoice(type="credit-note", preceding=[before]))
@@ -233,6 +296,15 @@ def test_adjustments_of_the_whole_invoice() -> None:
         (invoice(issue_date="29/11/2026"), "payload.issue_date"),
         (invoice(code=True), "payload.code"),
         (invoice(preceding=[{}, {}]), "payload.preceding"),
+        (invoice(type="credit-note", series="E31", code="7"), "payload.type"),
+        (invoice(series="E34", code="7"), "payload.type"),
+        (invoice(tax={"prices_include": "IGIC"}), "payload.tax.prices_include"),
+        (invoice(lines=[{**LINE, "item": {"name": "Martillo"}}]), "payload.lines[1].item.price"),
+        (invoice(lines=[{**LINE, "item": {"price": "10%"}}]), "payload.lines[1].item.price"),
+        (invoice(lines=[{**LINE, "item": {"price": "1", "currency": "USD"}}]), "payload.lines[1].item.currency"),
+        (invoice(lines=[{**LINE, "taxes": [VAT, {**VAT, "percent": "0%"}]}]), "payload.lines[1].taxes[2].percent"),
+        (invoice(lines=[{**LINE, "charges": [{"rate": "3"}]}]), "payload.lines[1].charges[1].amount"),
+        (invoice(discounts=[{"reason": "x"}]), "payload.discounts[1].amount"),
     ],
 )
 def test_what_cannot_be_converted_is_refused_with_its_place(wrong: dict[str, Any], place: str) -> None:

@@ -23,7 +23,7 @@ def assumptions(document: Document) -> list[Problem]:
     A line without IndicadorFacturacion is taken for exempt (interface.md#structured). Types whose lines cannot be taxed
     get no remark.
     """
-    if document.root is not Root.ECF or document.type is None or not _may_be_taxed(document.type):
+    if document.root is not Root.ECF or document.type is None or not may_be_taxed(document.type):
         return []
     items = rows(document.content, "DetallesItems", "Item")
     if all(map(_INDICATOR, items)):
@@ -35,7 +35,8 @@ def assumptions(document: Document) -> list[Problem]:
     return [found_by_rule("exempt-assumed", path, expected="1, 2, 3, 4", lines=len(silent))]
 
 
-def _may_be_taxed(ecf_type: EcfType) -> bool:
+def may_be_taxed(ecf_type: EcfType) -> bool:
+    """Return whether lines of this type may bear ITBIS, so that one without IndicadorFacturacion gets a remark."""
     return bool(INDICATORS_OF[ecf_type] - {0, EXEMPT})
 
 

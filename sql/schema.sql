@@ -96,6 +96,7 @@ CREATE TABLE archive_packages (
     FOREIGN KEY (tenant_id, environment, previous_number, previous) REFERENCES archive_packages(tenant_id, environment, number, manifest)
 );
 CREATE UNIQUE INDEX archive_packages_open ON archive_packages (tenant_id, environment) WHERE (stored_at IS NULL);
+CREATE INDEX archive_packages_unstamped ON archive_packages (tenant_id, environment, number) WHERE ((stored_at IS NOT NULL) AND (stamped_at IS NULL));
 
 CREATE TABLE archive_places (
     tenant_id bigint NOT NULL, submission_id uuid NOT NULL, environment environment NOT NULL, number bigint NOT NULL,
@@ -678,6 +679,12 @@ CREATE TABLE returned_numbers (
     PRIMARY KEY (tenant_id, environment, prefix, number)
 );
 
+CREATE TABLE sandbox_outages (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, began_at timestamptz NOT NULL,
+    ends_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, environment, began_at)
+);
+
 CREATE TABLE second_person (
     only_row boolean NOT NULL, more_than int NOT NULL,
     PRIMARY KEY (only_row)
@@ -694,12 +701,22 @@ CREATE TABLE sequences (
     min_number bigint NOT NULL, max_number bigint NOT NULL, current_number bigint NOT NULL, is_active boolean NOT NULL,
     expire_at timestamptz, created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL,
     former_ranges former_range[] NOT NULL, set_at timestamptz, paused_at timestamptz, paused_for text,
-    resumed_at timestamptz, user_ids uuid[] NOT NULL, user_emails text[] NOT NULL, agent_id uuid,
+    resumed_at timestamptz, user_ids uuid[] NOT NULL, user_emails text[] NOT NULL, agent_id uuid, next_min bigint,
+    next_max bigint, next_expire_at timestamptz, left_ranges former_range[] NOT NULL,
     PRIMARY KEY (tenant_id, environment, prefix),
-    EXCLUDE USING gist (int8range(tenant_id, tenant_id, '[]') WITH =, int4range(((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), ((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), '[]') WITH =, int8range(min_number, max_number, '[]') WITH &&),
+    EXCLUDE USING gist (int8range(tenant_id, tenant_id, '[]') WITH =, int4range(((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), ((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), '[]') WITH =, (
+CASE
+    WHEN (next_min IS NULL) THEN int8multirange(int8range(min_number, max_number, '[]'))
+    ELSE int8multirange(VARIADIC ARRAY[int8range(min_number, max_number, '[]'), int8range(next_min, next_max, '[]')])
+END) WITH &&),
     FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
 CREATE UNIQUE INDEX sequences_one_spelling ON sequences (tenant_id, environment, lower(prefix));
+
+CREATE TABLE service_states (
+    part text NOT NULL, began_at timestamptz NOT NULL, seen_at timestamptz NOT NULL, severity smallint NOT NULL,
+    PRIMARY KEY (part, began_at)
+);
 
 CREATE TABLE shared_receipts (
     tenant_id bigint NOT NULL, submission_id uuid NOT NULL, key_id text NOT NULL, nonce bytea NOT NULL,
@@ -757,6 +774,7 @@ CREATE INDEX submissions_by_track_id ON ONLY submissions (tenant_id, track_id) W
 CREATE INDEX submissions_by_verdict ON ONLY submissions (tenant_id, environment, verdict_at) WHERE (verdict_at IS NOT NULL);
 CREATE INDEX submissions_not_quite_accepted ON ONLY submissions (tenant_id, environment, status, submission_id) WHERE ((status) = ANY (ARRAY['Rechazado', 'error', 'Aceptado Condicional']));
 CREATE INDEX submissions_of_a_kind ON ONLY submissions (tenant_id, environment, ecf_type, submission_id);
+CREATE INDEX submissions_that_approve ON ONLY submissions (tenant_id, submission_id) WHERE (((root) = 'ACECF') AND ((status) = ANY (ARRAY['Aceptado', 'Aceptado Condicional'])));
 
 CREATE TABLE supplier_expenses (
     tenant_id bigint NOT NULL, supplier text NOT NULL, kind text NOT NULL, isr_type text, payment text, paid_after int,
@@ -977,6 +995,8 @@ CREATE TABLE write_probes (
 
 -- Functions of numbers
 --
+-- begin_next_range(p_tenant bigint, p_environment text, p_prefix text, p_number bigint, p_at timestamptz) returns
+--    boolean
 -- change_sequence(p_tenant bigint, p_environment text, p_prefix text, p_min bigint, p_max bigint, p_next bigint,
 --    p_sets_expiry boolean, p_expire_at timestamptz, p_is_active boolean, p_at timestamptz) returns text
 -- draw_number(p_tenant bigint, p_environment text, p_prefix text, p_at timestamptz) returns bigint
@@ -1005,6 +1025,7 @@ CREATE TABLE write_probes (
 -- voiding_of(p_tenant bigint, p_environment text, p_e_ncf text) returns uuid
 -- with_former_range(p_former former_range[], p_old_min bigint, p_old_max bigint, p_old_expire_at timestamptz, p_min
 --    bigint, p_max bigint) returns former_range[]
+-- without_range(p_former former_range[], p_min bigint, p_max bigint, p_expire_at timestamptz) returns former_range[]
 
 -- Functions of operators
 --

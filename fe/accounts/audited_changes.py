@@ -394,7 +394,15 @@ def show_sequence(found: Sequence) -> Shown:
     """Show a sequence in a record."""
     shown = sequences.show(found)
     names = ("minSequence", "maxSequence", "currentSequence", "isActive", "expireOn", "pausedAt")
-    return {name: shown[name] for name in (*names, *(("users",) if shown.get("users") else ()))}
+    ahead = shown.get("nextRange")
+    return {
+        **{name: shown[name] for name in (*names, *(("users",) if shown.get("users") else ()))},
+        **({} if ahead is None else {"nextRange": " ".join(one for one in _parts_of(ahead) if one)}),
+    }
+
+
+def _parts_of(ahead: Shown) -> tuple[str, str | None]:
+    return f"{ahead['minSequence']}-{ahead['maxSequence']}", ahead["expireOn"]
 
 
 async def retire_agent(conn: Conn, by: Author, tenant: Tenant, environment: Environment, agent_id: AgentId) -> bool:

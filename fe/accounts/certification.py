@@ -156,7 +156,7 @@ async def checklist(conn: Conn, tenant_id: TenantId, now: datetime) -> list[Live
     ]
     given = {
         one.prefix
-        for one in await sequences.listed(conn, tenant_id, Environment.ECF)
+        for one in (each.at(now) for each in await sequences.listed(conn, tenant_id, Environment.ECF))
         if one.is_active and one.current_number <= one.max_number and (one.ends_at is None or now < one.ends_at)
     }
     return going_live(

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.accounts.keys import REVOKED_CHANNEL
-from fe.accounts.provision import LONGEST_NAME, NameTaken, ProvisioningRefused, Unknown, check_issuer
+from fe.accounts.provision import LONGEST_NAME, NameTaken, ProvisioningRefused, Unknown, check_issuer, require_texts
 from fe.ecf.certificate import CertificateError, open_p12
 from fe.ecf.identity import tax_id
 from fe.ecf.ids import new_id
@@ -92,6 +92,7 @@ async def update_tenant(
         check_name(name)
     changed = None
     if issuer is not None:
+        require_texts({field: value for field, value in issuer.items() if value is not None})
         laid_over = {**tenant.issuer, **issuer}
         changed = {field: value for field, value in laid_over.items() if value is not None}
         check_issuer(changed, today)
@@ -176,6 +177,7 @@ async def change_user(
 ) -> User:
     """Replace a user's overrides of Emisor; None removes them. Raises BadIssuer or Unknown."""
     if issuer_override is not None:
+        require_texts(issuer_override)
         check_issuer({**tenant.issuer, **issuer_override}, today)
     changed = await tenants.change_user(conn, tenant.tenant_id, user.user_id, issuer_override)
     if changed is None:

@@ -6,13 +6,13 @@ from datetime import date, datetime, timedelta
 from fe.accounts.audited_changes import Author, Shown, note
 from fe.clock import iso
 from fe.contingency import NUMBERED, TERMS, Clock, Mode, may_follow, mode_of
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import Environment, Host
 from fe.ecf.dates import local
 from fe.ecf.ids import new_id
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
-from fe.store.records import authority_state, modes, paper
+from fe.store.records import authority_state, modes, paper, sandbox_outages
 from fe.store.records.authority_state import CircuitOutage
 from fe.store.records.modes import ModePeriod
 from fe.store.records.tenants import Tenant
@@ -87,6 +87,9 @@ async def current(conn: Conn, tenant_id: TenantId, environment: Environment) -> 
     """Return the mode in force."""
     period = await modes.current(conn, tenant_id, environment)
     outages = tuple(one for one in await authority_state.outages_now(conn) if one.environment is environment)
+    played = await sandbox_outages.lasting(conn, tenant_id, environment)
+    if played is not None:
+        outages += (CircuitOutage(environment, Host.ECF, played.began_at, None, "an outage in the sandbox"),)
     stored = Mode.NORMAL if period is None else period.mode
     return CurrentMode(mode_of(stored, authority_is_down=bool(outages)), period, outages)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from fe.ecf.catalogue import Environment
@@ -175,8 +175,17 @@ class Outlook:
     a_day: float
     #: Days until the last number is gone at this rate; None where none go.
     lasts_days: int | None
-    #: Days until its last day is over: 0 on that day, less behind it; None where it has no end.
+    #: Days until its last day is over: 0 on that day, less behind it; None where it has no end. Of the next range where
+    #: it ends later.
     days_left: int | None
+    #: Numbers that are left, with those of the next range.
+    left: int
+    #: The day that `days_left` counts to.
+    ends: date | None
+    #: The number that a draw gives next.
+    following: int
+    #: Whether the last day of its next range has passed.
+    next_is_over: bool
 
     @property
     def size(self) -> int:
@@ -187,11 +196,6 @@ class Outlook:
     def drawn(self) -> int:
         """How many are gone."""
         return self.sequence.current_number - self.sequence.min_number
-
-    @property
-    def left(self) -> int:
-        """How many are left."""
-        return self.sequence.max_number - self.sequence.current_number + 1
 
     @property
     def is_over(self) -> bool:
@@ -216,12 +220,16 @@ def _outlook(sequence: Sequence, use: fates.Use | None, now: datetime) -> Outloo
     went = 0 if use is None else use.numbers
     # A sequence that was made an hour ago says nothing of a day yet.
     span = 1.0 if use is None else max((now - use.since) / timedelta(days=1), 1.0)
-    left = sequence.max_number - sequence.current_number + 1
-    last_day = sequence.last_day
+    ready = sequence.at(now)
+    left, last_day = ready.numbers_left, ready.gives_until
     return Outlook(
         sequence=sequence,
         went=went,
         a_day=went / span,
         lasts_days=None if went == 0 else int(left * span / went),
         days_left=None if last_day is None else (last_day - local(now).date()).days,
+        left=left,
+        ends=last_day,
+        following=ready.current_number,
+        next_is_over=sequence.next_is_over(now),
     )

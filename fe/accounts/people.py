@@ -25,6 +25,8 @@ _NOBODY = f"$argon2id$v=19$m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HAS
 
 #: Lifetime of a link to set a password.
 RESET_LIFE = timedelta(days=1)
+#: The same, of a link that a person asked for without signing in.
+FORGOTTEN_LIFE = timedelta(hours=1)
 _LONGEST_ADDRESS = 254
 _LONGEST_NAME = 200
 
@@ -165,13 +167,26 @@ async def issue_reset(conn: Conn, person: Person, by_whom: str, now: datetime) -
     return token
 
 
+async def issue_forgotten(conn: Conn, person: Person, now: datetime) -> str:
+    """Create a link that was asked for without signing in, valid once within an hour; earlier ones become invalid.
+
+    Not the operator's: strangers ask, too.
+    """
+    token, until = new_token(), now + FORGOTTEN_LIFE
+    await resets.issue(
+        conn, hash_token(token), person.person_id, by_whom=person.email, at=now, until=until, ends_only_own=True
+    )
+    return token
+
+
 async def reset_password(conn: Conn, token: str, password_hash: str, now: datetime) -> Person:
-    """Set the password by a link, use the link up, and end all sessions. Raises PersonRefused."""
+    """Set the password by a link, use all links up, and end all sessions. Raises PersonRefused."""
     person = await resets.find(conn, hash_token(token), now)
     if person is None:
         raise PersonRefused(LINK_OVER)
     await resets.lock(conn, person.person_id)
     if not await resets.spend(conn, hash_token(token), now):
         raise PersonRefused(LINK_OVER)
+    await resets.spend_all(conn, person.person_id, now)
     await set_password(conn, person.person_id, password_hash)
     return person

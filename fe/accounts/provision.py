@@ -19,6 +19,7 @@ from fe.ecf.dates import ZONE, show_day
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.identity import tax_id
 from fe.ecf.ids import new_id
+from fe.ecf.parse import excerpt
 from fe.ecf.problems import Problem
 from fe.ecf.schema import validate
 from fe.ecf.texts import Text
@@ -123,7 +124,8 @@ def remark_on(issuer: Mapping[str, Any]) -> Text | None:
 async def create_tenant(
     conn: Conn, name: str, issuer: Mapping[str, Any], consumer_summary: str = "automatic", *, today: date
 ) -> Tenant:
-    """Create a tenant. `issuer` becomes `Encabezado.Emisor`. Raises BadIssuer or NameTaken."""
+    """Create a tenant. `issuer` becomes `Encabezado.Emisor`. Raises BadIssuer, NameTaken or ProvisioningRefused."""
+    require_texts(issuer)
     check_issuer(issuer, today)
     tenant = await tenants.create(conn, name, issuer, consumer_summary)
     if tenant is None:
@@ -150,6 +152,7 @@ async def create_user(
     if not (name and at and domain and email.isprintable()) or len(email) > 254 or " " in email:
         raise ProvisioningRefused(Text(f"{email!r} is not an e-mail address", f"«{email}» no es un correo electrónico"))
     if issuer_override is not None:
+        require_texts(issuer_override)
         check_issuer({**tenant.issuer, **issuer_override}, now.astimezone(ZONE).date())
     user = await tenants.create_user(conn, tenant.tenant_id, UserId(new_id(now)), email, issuer_override)
     if user is None:
@@ -325,6 +328,28 @@ async def put_sequence(
         is_active=is_active,
         now=now,
     )
+
+
+_NO_TEXT = Text('{name} must be a text in quotes, such as "131880738"', '{name} debe ir entre comillas: "131880738"')
+
+
+def require_texts(issuer: Mapping[str, Any]) -> None:
+    """See that fields from JSON are texts: a number would be compared, and be shown, as another value.
+
+    Raises ProvisioningRefused.
+    """
+    for name, value in issuer.items():
+        if not _is_text(value):
+            raise ProvisioningRefused(_NO_TEXT.fill(name=excerpt(name)))
+
+
+def _is_text(value: Any) -> bool:
+    match value:
+        case dict():
+            return all(_is_text(one) for one in value.values())
+        case list():
+            return all(_is_text(one) for one in value)
+    return isinstance(value, str)
 
 
 def check_issuer(issuer: Mapping[str, Any], today: date) -> None:

@@ -13,7 +13,7 @@ from fe.ecf.voiding import REASONS, NumberRange, in_order
 from fe.identifiers import ClientRequestId, TenantId
 from fe.lifecycle import NumberFate, Status
 from fe.month.period import YearMonth
-from fe.month.voided import MOST_NUMBERS, VoidedNumber
+from fe.month.report_608 import MOST_NUMBERS, VoidedNumber
 from fe.store.postgres.db import Conn
 from fe.store.records import sequences, voidable, voidings
 from fe.store.records.sequences import Sequence as NumberSequence

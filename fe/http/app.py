@@ -52,6 +52,8 @@ from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.recurring import RecurringHandlers
 from fe.http.routes.requests import RequestHandlers
+from fe.http.routes.sandbox import SandboxHandlers
+from fe.http.routes.service_status import StatusHandlers
 from fe.http.routes.sharing import ShareHandlers
 from fe.http.routes.table import PREFIX as PREFIX  # re-exported for servers and callers of the application
 from fe.http.routes.table import every_route
@@ -65,6 +67,7 @@ from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuser, respond
 from fe.http.server.requests import make_call, note_trace
+from fe.http.simulator import Simulator
 from fe.identifiers import TenantId
 from fe.issuing.certification_runs import CertificationRunner
 from fe.issuing.imports import ImportRunner, Imports
@@ -79,7 +82,7 @@ from fe.monitoring.submission_log import SubmissionLog
 from fe.monitoring.tracing import OFF, Tracing
 from fe.objects.configured import archive_store
 from fe.objects.storage import ObjectStore
-from fe.offload.pool import Apart
+from fe.offload.pool import PRINTER_IDLE_SECONDS, Apart
 from fe.queue.direct_intake import DirectIntake
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
@@ -150,6 +153,8 @@ class HttpDeps:
     intake: DirectIntake[Work] | None = None
     #: Whether clients may ask for outcomes, outside production.
     authority_simulated: bool = False
+    #: None: clients cannot order receipts and approvals of other taxpayers.
+    simulator: Simulator | None = None
     #: Where the QR codes of received receipts lead.
     authority_ecf_url: str = "https://ecf.dgii.gov.do"
     authority_fc_url: str = "https://fc.dgii.gov.do"
@@ -189,6 +194,7 @@ class HttpDeps:
             intake=intake,
             clock_fault=clock_fault,
             authority_simulated=settings.authority_simulated,
+            simulator=Simulator.from_settings(settings),
             authority_ecf_url=settings.authority_ecf_url,
             authority_fc_url=settings.authority_fc_url,
             webhooks=webhook_accounts(settings),
@@ -238,7 +244,7 @@ class Api:
             together=max(BODY_BYTES, deps.max_body_bytes),
         )
         self._counters = Counters(db, clock)
-        self.outages = OutageHeader(db)
+        self.outages = OutageHeader(db, simulated=deps.authority_simulated)
         self._access_log = AccessLog(deps.access_log)
         self._request_log = RequestLog(db, clock, metrics)
         self._own_verdicts = deps.verdicts is None
@@ -249,8 +255,9 @@ class Api:
         answers = TokenBucket[TenantId].per_second(max(deps.tenant_requests / 10, 1))
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._apart = Apart(deps.large_processes, metrics)
-        self._printers = Apart(deps.large_processes, metrics, share=_PRINTING_SHARE)
+        self._printers = Apart(deps.large_processes, metrics, share=_PRINTING_SHARE, idle=PRINTER_IDLE_SECONDS)
         quotas, log = DocumentQuota(deps.quota, metrics), SubmissionLog(deps.submission_log)
+        webhook_calls = DocumentQuota(deps.webhook_quota, metrics, name="tenant_webhooks")
         self._submitting = Submitting(db, deps.wakeups, metrics, log, deps.intake)
         self.lists = lists = list_limit(metrics)
         documents = ReceiptDocuments(db, deps.archive, metrics)
@@ -282,14 +289,7 @@ class Api:
             ),
             ReceivedHandlers(db, lists),
             ApprovalHandlers(db, self._submitting, deps.wakeups, quotas, clock, metrics, log),
-            WebhookHandlers(
-                db,
-                lists,
-                deps.webhooks,
-                deps.wakeups,
-                clock,
-                DocumentQuota(deps.webhook_quota, metrics, name="tenant_webhooks"),
-            ),
+            WebhookHandlers(db, lists, deps.webhooks, deps.wakeups, clock, webhook_calls),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
@@ -305,9 +305,18 @@ class Api:
             Agents(db, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url),
             ContingencyHandlers(db, clock),
             AuthorityHandlers(PREFIX, db, clock),
+            StatusHandlers(PREFIX, db, clock, metrics),
             PaperHandlers(db, PaperReplacer(db, self._submitting, quotas), lists, clock),
             ArchiveHandlers(db, lists, deps.archive, metrics),
             RequestHandlers(db, lists),
+            SandboxHandlers(
+                db,
+                lists,
+                documents,
+                deps.simulator,
+                self.outages if deps.authority_simulated else None,
+                webhook_calls,
+            ),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]
@@ -343,13 +352,13 @@ class Api:
             except DatabaseUnavailable as error:
                 reply = self._refusal(route, call, error)
         headers = reply.headers
-        if call.caller is not None and (outage := self.outages.of(call.caller.environment)):
+        if call.caller is not None and (outage := self.outages.of(call.caller.tenant_id, call.caller.environment)):
             headers = (*headers, *outage)
         if call.allowance is not None:
             headers = (*headers, *rate_headers(call.allowance))
         if call.query_string and route.deprecated_parameters:
             headers = (*headers, *deprecation_headers(route.deprecated_parameters, call.query_string, self._policy))
-        if route.about is not None or reply.status >= 400:
+        if route.about is not None or (reply.status >= 400 and not _is_page(reply)):
             headers = (*headers, *HEADERS[call.language], API_VERSION)
         if headers is not reply.headers:
             reply = replace(reply, headers=headers)
@@ -361,6 +370,9 @@ class Api:
         return reply
 
     def _count(self, route: Route, call: Call, status: int, bytes_out: int, began: float) -> None:
+        if route is self._handing_in:
+            self.metrics.findings.handled += 1
+            self.metrics.findings.failed += status >= 500
         if call.caller is not None:
             self._counters.count(call.caller, status, call.bytes_in, bytes_out)
             if status >= 400:
@@ -442,6 +454,11 @@ class Api:
     def on_connection_fault(self, kind: str) -> None:
         """Count a connection that ended by an internal error."""
         self.metrics.http_faults.labels(kind).inc()
+
+
+def _is_page(reply: ApiReply) -> bool:
+    """Return whether an answer says its language itself, and has no message."""
+    return any(name == "Content-Language" for name, _ in reply.headers)
 
 
 async def _staggered(seconds: float, run: Callable[[], Awaitable[None]]) -> None:

@@ -15,7 +15,7 @@ from fe.http.errors import ApiError
 from fe.http.messages import must_be, number_between, say
 from fe.http.models.labels import LONGEST_VALUE, is_label
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId, UserId
-from fe.lifecycle import Place, Status, WebhookEvent
+from fe.lifecycle import NumberFate, Place, Status, WebhookEvent
 from fe.month.period import YearMonth
 from fe.store.records.history import HistoryFilter
 from fe.store.records.received import ApprovalStatus, ReceivedFilter
@@ -42,6 +42,7 @@ _TEXT = re.compile(r"[^\x00]{2,80}", re.S)
 _AMOUNT = re.compile(r"[0-9]{1,16}(\.[0-9]{1,2})?")
 _ECF_TYPE = re.compile("|".join(f"E{code}" for code in EcfType))
 _APPROVAL = re.compile("|".join(ApprovalStatus))
+_NUMBER_FATE = re.compile("|".join(NumberFate))
 _FLAG = re.compile("true|false")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
@@ -158,15 +159,17 @@ def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
     request_id = _read_like(query, "clientRequestId", _CLIENT_REQUEST_ID, say("request-id-form"))
     user = _read_like(query, "asUser", _AS_USER, say("user-form"))
     user_id = None if user is None else read_id(user)
+    fate = _read_like(query, "numberFate", _NUMBER_FATE, say("one-of", names=", ".join(NumberFate)))
     chosen = HistoryFilter(
         since=since,
         until=until,
         state=_read_state(query),
-        e_ncf=_read_like(query, "encf", _E_NCF, say("e-ncf-form")),
-        buyer_rnc=_read_like(query, "rnc", _TAX_ID, say("tax-id-form")),
+        e_ncf=_read_e_ncf(query),
+        buyer_rnc=_read_tax_id(query),
         client_request_id=None if request_id is None else ClientRequestId(request_id),
         user=user if user_id is None else UserId(user_id),
         label=_read_label(query),
+        number_fate=None if fate is None else NumberFate(fate),
         **_read_content(query, since, until),
     )
     return _read_list(query, chosen)
@@ -179,8 +182,8 @@ def read_received_query(query: Mapping[str, str]) -> ListQuery[ReceivedFilter]:
     chosen = ReceivedFilter(
         since=since,
         until=until,
-        e_ncf=_read_like(query, "encf", _E_NCF, say("e-ncf-form")),
-        issuer_rnc=_read_like(query, "rnc", _TAX_ID, say("tax-id-form")),
+        e_ncf=_read_e_ncf(query),
+        issuer_rnc=_read_tax_id(query),
         status=None if status is None else ApprovalStatus(status),
         **_read_content(query, since, until),
     )
@@ -199,7 +202,7 @@ class _Content(TypedDict):
 
 
 #: Filters that no index answers.
-_LOOKED_THROUGH = ("totalFrom", "totalTo", "text", "approvalStatus")
+_LOOKED_THROUGH = ("totalFrom", "totalTo", "text", "approvalStatus", "numberFate")
 
 
 def _read_content(query: Mapping[str, str], since: datetime | None, until: datetime | None) -> _Content:
@@ -325,6 +328,20 @@ def _read_like(query: Mapping[str, str], name: str, form: re.Pattern[str], form_
     if text is not None and not form.fullmatch(text):
         raise ApiError(400, must_be(name, form_words))
     return text
+
+
+def _read_e_ncf(query: Mapping[str, str]) -> str | None:
+    """Read a number as people write it: in lower case, or with blanks and dashes."""
+    return _read_like(_as_written(query, "encf"), "encf", _E_NCF, say("e-ncf-form"))
+
+
+def _read_tax_id(query: Mapping[str, str]) -> str | None:
+    """Read a tax id as people write it: 1-31-88068-1."""
+    return _read_like(_as_written(query, "rnc"), "rnc", _TAX_ID, say("tax-id-form"))
+
+
+def _as_written(query: Mapping[str, str], name: str) -> Mapping[str, str]:
+    return {name: re.sub(r"[ -]", "", query[name]).upper()} if name in query else {}
 
 
 def _read_cursor(query: Mapping[str, str]) -> SubmissionId | None:

@@ -34,10 +34,13 @@ _LEFT_OUT = "…"
 # A value may have been cut off, and the body may not be JSON at all: so this reads text, and hides too much rather than
 # too little. Behind an object or a list as a value, nothing is shown.
 _SECRET = re.compile(
-    r"""((?:secret|passw|passphrase|p12|pfx|authorization|token|api[-_]?key|private|headers|cookie)[^"':=]{0,40}["']?\s*[:=]\s*)"""
+    r"""((?:secret|passw|pwd|passphrase|clave|contrase|credential|bearer|p12|pfx|authorization|token|api[-_]?key|private|"""
+    r"""headers|cookie)[^"':=>]{0,40}["']?\s*[:=>]\s*)"""
     r"""(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|'(?:[^'\\]|\\.)*(?:'|\\?$)|[{\[].*|[^,}\]&"'\n]*)""",
     re.IGNORECASE | re.DOTALL,
 )
+#: User and password in the address of a webhook: such an address is refused, and so it comes here.
+_USER = re.compile(r"(://)[^/\s\"'@]{1,200}@")
 
 _log = structlog.get_logger(__name__)
 
@@ -103,7 +106,8 @@ class RequestLog:
 
 def redact(body: bytes) -> str:
     """Return the beginning of a body without the values of members that are named like secrets."""
-    return _storable(_SECRET.sub(rf'\1"{_LEFT_OUT}"', body[:BODY_BYTES].decode("utf-8", "replace")))
+    text = _USER.sub(rf"\1{_LEFT_OUT}@", body[:BODY_BYTES].decode("utf-8", "replace"))
+    return _storable(_SECRET.sub(rf'\1"{_LEFT_OUT}"', text))
 
 
 def _storable(text: str) -> str:

@@ -193,6 +193,7 @@ class Collectors:
         show(self._metrics.webhook_rows, {(state,): found.deliveries.get(state, 0) for state in DELIVERY_STATES})
         show(self._metrics.webhook_endpoints, {(state,): found.endpoints.get(state, 0) for state in ENDPOINT_STATES})
         self._metrics.webhook_late.set(found.late)
+        self._metrics.findings.webhooks_late = found.late
 
     async def _tables(self, conn: Conn) -> None:
         sizes: dict[Labels, float] = {}

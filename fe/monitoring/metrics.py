@@ -25,6 +25,7 @@ from prometheus_client.registry import Collector
 from fe import __version__
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Status
+from fe.monitoring.findings import Measurements
 from fe.monitoring.rejections import Rejections
 from fe.monitoring.stage_metrics import StageCollector
 
@@ -454,6 +455,10 @@ class Metrics:
         self._turned: dict[str, float] = {}
         #: Stages of this process whose breaker is open.
         self.stages_in_trouble: set[str] = set()
+        #: Measurements that the status recorder has not taken yet.
+        self.findings = Measurements()
+        #: Whether the database took the last trial write of this process.
+        self.takes_writes = True
 
     def observe_authority(self, operation: str, environment: str, host: str, outcome: str, seconds: float) -> None:
         """Count one exchange with the authority."""

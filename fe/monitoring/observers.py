@@ -15,7 +15,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.postgres.migrate import coming_months
 from fe.store.queue import outbox
-from fe.store.records import request_log, spent_seeds
+from fe.store.records import request_log, service_states, spent_seeds
 
 _log = structlog.get_logger(__name__)
 
@@ -80,7 +80,8 @@ async def watch_writing(front: Database, metrics: Metrics) -> None:
         try:
             with trio.fail_after(_ANSWER_SECONDS):
                 await front.run(time_of_day)
-                metrics.database_writable.set(await _takes_writes(front))
+                writable = metrics.takes_writes = metrics.findings.writable = await _takes_writes(front)
+                metrics.database_writable.set(writable)
         except (*ANY_OF_THE_DATABASE, trio.TooSlowError):
             pass  # `watch_database` logs it
         await trio.sleep(_LOOK_SECONDS)
@@ -115,12 +116,13 @@ async def watch_outbox(db: Database, metrics: Metrics, is_worker: bool) -> None:
                 counts[stage, environment], lateness[stage, environment] = count, max(0.0, late)
             show(metrics.outbox_rows, counts)
             show(metrics.outbox_late, lateness)
+            metrics.findings.late = lateness
         took = trio.current_time() - began
         await trio.sleep(min(max(_LOOK_SECONDS, took * _LOOK_SHARE), _LOOK_SECONDS_MAX))
 
 
 async def maintain_partitions(db: Database, clock: Clock) -> None:
-    """Create the partitions of coming months, delete spent seeds and old failed requests: now and every hour."""
+    """Create the partitions of coming months; delete spent seeds, old failed requests and states: now and hourly."""
     while True:
         try:
             for month in coming_months(clock()):
@@ -129,6 +131,7 @@ async def maintain_partitions(db: Database, clock: Clock) -> None:
                 pass
             while await db.run(request_log.forget):
                 pass
+            await db.run(service_states.forget, clock())
         except ANY_OF_THE_DATABASE as error:
             _log.warning("housekeeping failed: partitions, spent seeds, request log", error=error)
         await trio.sleep(_CHORES_EVERY)

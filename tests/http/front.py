@@ -20,6 +20,8 @@ from fe.config import Settings, load_settings
 from fe.ecf.catalogue import Environment
 from fe.egress.target import Policy
 from fe.http.app import PREFIX, HttpDeps, create_app
+from fe.http.auth.authenticate import KeyPatience
+from fe.http.routes.health import LookPatience
 from fe.http.server.connection import PEER_PATIENCE, PeerPatience
 from fe.http.server.listener import serve_http
 from fe.identifiers import ApiKeyId, TenantId
@@ -201,6 +203,9 @@ async def start_front(
             "peppers": {"": PEPPER},
             "webhooks": WEBHOOKS,
             "sharing": SHARING,
+            # A busy machine takes longer than the service allows its database.
+            "key_patience": KeyPatience(asked=PATIENCE),
+            "look_patience": LookPatience(within=PATIENCE),
             **deps,
         }
     )

@@ -39,6 +39,7 @@ from fe.offload.pool import Apart
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import submissions
 from tests.apart_work import die
+from tests.factories.tenants import rows
 from tests.http.front import (
     Key,
     Running,
@@ -836,6 +837,20 @@ async def test_quotas_count_what_is_handed_in_and_what_is_validated(
 
 async def test_a_thread_that_judges_lets_the_loop_have_the_interpreter_soon(front: Running) -> None:
     assert sys.getswitchinterval() < 0.001  # Python's own is 5 ms, for each of a dozen waits of one request
+
+
+async def test_outages_that_a_tenant_plays_are_limited_as_calls_of_its_webhook(
+    front_db: Database, nursery: trio.Nursery, db: Database, key: Key
+) -> None:
+    limit = QuotaLimits(documents_a_minute=4)
+    front = await start_front(nursery, front_db, webhook_quota=limit, authority_simulated=True)
+    async with front.client(await front.token(key)) as api:
+        answers = [await api.post("/sandbox/outages", json={"seconds": seconds}) for seconds in (9, 0, 9, 0, 9)]
+    played = await rows(db, "SELECT ends_at FROM sandbox_outages")
+
+    assert [one.status_code for one in answers] == [200] * 4 + [429]
+    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 60
+    assert len(played) == 2
 
 
 async def test_a_tenant_may_have_its_webhook_called_so_often_and_its_neighbour_too(

@@ -15,6 +15,7 @@ from fe.issuing.decide import decision_on, take_in
 from fe.lifecycle import Status
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import RECEPTION
+from fe.store.postgres.tenant_scope import fetch
 from fe.store.records import approvals, received, receivers, waiting
 from fe.store.records.approvals import DecisionOutcome, DecisionResult
 from fe.store.records.receivers import Receiver
@@ -382,7 +383,8 @@ async def test_many_decided_by_a_body_that_is_wrong_are_refused(api: httpx.Async
 async def test_accepted_answer_takes_the_receipt_off_those_that_wait(
     api: httpx.AsyncClient, db: Database, tenant: TenantId, one: str
 ) -> None:
-    assert (await db.run_for(tenant, waiting.count, Environment.TESTECF))[0] == 1
+    (counted,) = await db.run(fetch, waiting.count_asked(tenant, Environment.TESTECF))
+    assert counted.many == 1
     taken = (await api.post(f"/received/{one}/approve")).json()["taxLogId"]
     assert (await db.run_for(tenant, waiting.page, Environment.TESTECF)).rows == []
 

@@ -11,6 +11,9 @@ import httpx
 import trio
 
 from fe.ecf.catalogue import Environment
+from fe.egress.client import Egress
+from fe.egress.target import CONFIGURED
+from fe.http.simulator import Simulator
 from fe.identifiers import SubmissionId, TenantId
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
@@ -31,6 +34,8 @@ from tests.workbooks.books import csv, row
 ELSEWHERE = {"fault-of-ours", "overloaded", "too-many", "slow-body", "delivery-under-way", "revoked-key"}
 #: The server closes the connection while such a body is on its way.
 ELSEWHERE |= {"large-body-11188906"}
+#: Another taxpayer has to do something first: see tests/system/test_sandbox.py.
+ELSEWHERE |= {"reception-closed", "supplier-used-number", "buyer-decided-otherwise"}
 CODE = Path(__file__).resolve().parents[2] / "fe"
 URL = "https://erp.example.com/hooks/fe"
 DEFERRED = """
@@ -197,6 +202,18 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     alone = await start_front(nursery, front.db, sharing=None)
     async with alone.client(await alone.token(key)) as without:
         given("no-sharing", await without.post(f"/invoices/{waiting}/share"))
+
+    # Other taxpayers of a sandbox; the simulator is asked for none of this.
+    given("nobody-plays", await api.post("/sandbox/receipts"))
+    simulator = Simulator("http://127.0.0.1:1", "http://127.0.0.1:1", Egress(CONFIGURED))
+    sandbox = await start_front(nursery, front.db, simulator=simulator, authority_simulated=True)
+    async with sandbox.client(await sandbox.token(key)) as player:
+        given("bad-supplier-number", await player.post("/sandbox/receipts", json={"eNCF": "E320000000001"}))
+        given("bad-outage", await player.post("/sandbox/outages", json={"seconds": 601}))
+        said = {"taxLogId": waiting, "decision": "approved"}
+        given("takes-no-approval", await player.post("/sandbox/approvals", json=said))
+        given("no-such-receipt", await player.post("/sandbox/approvals", json={**said, "taxLogId": str(uuid4())}))
+        given("no-reason", await player.post("/sandbox/approvals", json={**said, "decision": "rejected"}))
 
     # Imports.
     def workbook(content: bytes) -> dict[str, str]:

@@ -31,7 +31,7 @@ from tests.factories.companies import make_certificate
 from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.closed import closed
-from tests.http.front import Key, Running, invoice_payload, structured
+from tests.http.front import Key, Running, invoice_payload, start_front, structured
 from tests.receiving import supplier
 from tests.receiving.supplier import OURS, document, start_reception
 
@@ -52,6 +52,13 @@ MEASURED = """
     SELECT e.environment, 'reception', now(), 3, 1, 600, 400
       FROM unnest(ARRAY['ecf', 'certecf', 'testecf']) AS e (environment)
     RETURNING service
+"""
+
+STATUS = """
+    INSERT INTO service_states (part, began_at, seen_at, severity)
+    SELECT 'sending', now() - make_interval(hours => s.hours), now() - make_interval(hours => s.hours - 1), s.severity
+      FROM (VALUES (3, 0), (2, 2), (1, 0)) AS s (hours, severity)
+    RETURNING part
 """
 
 
@@ -397,6 +404,8 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("getMode", await api.get("/contingency"), "authority-down")
     await rows(db, MEASURED)
     like("getAuthority", await api.get("/authority"), "answers")
+    await rows(db, STATUS)
+    like("getStatus", await api.get("/status"), "recovered")
     like("getMonth", await api.get("/months/2026-11"), "a-month")
     like("getMonthPurchases", await api.get("/months/2026-11/606"), "incomplete")
     suppliers = [one["rncEmisor"] for one in (await api.get("/received")).json()["items"]]
@@ -409,6 +418,11 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("getUsage", await api.get("/usage?today=true"), "with-today")
     like("getCurrentBill", await api.get("/billing/current-period"), "nothing-yet")
 
+    simulated = await start_front(nursery, front.db, authority_simulated=True)
+    (outage,) = bodies("playSandboxOutage")
+    async with simulated.client(await simulated.token(key)) as client:
+        like("playSandboxOutage", await client.post("/sandbox/outages", json=outage), "away")
+
     shown = {
         (name, example)
         for name, (_, _, operation) in OPERATIONS.items()
@@ -416,4 +430,6 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
         if status.startswith("2")
         for example in answer["content"].get("application/json", {"examples": ()})["examples"]
     }
-    assert shown - seen == {("validateInvoice", "valid")}
+    #: Another taxpayer has to do something for these: see tests/system/test_sandbox.py.
+    played = {("sendSandboxReceipt", "sent"), ("sendSandboxApproval", "approved")}
+    assert shown - seen == {("validateInvoice", "valid")} | played

@@ -36,7 +36,9 @@ async def test_every_route_of_the_api_is_described_with_its_scope(front: Running
         for method, operation in operations.items():
             seen.add((method.upper(), re.sub(r"{\w+}", "*", path)))
             assert operation["summary"]
-            assert bool(operation["security"]) == (path not in (f"{PREFIX}/login", f"{PREFIX}/authority"))
+            assert bool(operation["security"]) == (
+                path not in (f"{PREFIX}/login", f"{PREFIX}/authority", f"{PREFIX}/status")
+            )
 
     health = {"/healthz", "/readyz"}
     pages = {
@@ -49,6 +51,9 @@ async def test_every_route_of_the_api_is_described_with_its_scope(front: Running
         f"{PREFIX}/docs{MARKDOWN}",
         f"{PREFIX}/docs/authority",
         f"{PREFIX}/docs/<any(es, en):language>/authority",
+        f"{PREFIX}/docs/status",
+        f"{PREFIX}/docs/status.json",
+        f"{PREFIX}/docs/<any(es, en):language>/status",
     }
     undescribed = health | pages | {f"{PREFIX}/docs/<path:page>"}
     assert seen == {

@@ -16,11 +16,12 @@ from fe.ecf.describe import every
 from fe.ecf.field_help import help_of
 from fe.http.app import PREFIX
 from fe.http.examples import BY_NAME, EXAMPLES
+from fe.http.languages import Language
 from fe.http.pages.clients import downloads
 from fe.http.pages.guide import guide_pages
-from fe.http.pages.layout import MARKDOWN
+from fe.http.pages.layout import LANGUAGES, MARKDOWN
 from fe.http.pages.papers import PAPERS
-from fe.http.pages.search import LONGEST, MAX_FOUND, find, index
+from fe.http.pages.search import LONGEST, MAX_FOUND, MAX_SECTIONS, find, find_sections, index, sections
 from tests.http.front import Running
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,6 +166,7 @@ async def test_every_element_of_every_kind_is_on_its_page_in_both_languages(fron
 async def test_a_page_says_what_is_required_and_what_is_filled_in(front: Running) -> None:
     async with front.client() as client:
         page = (await client.get(f"/docs/en/fields/31{MARKDOWN}")).text
+        exempt = (await client.get(f"/docs/en/fields/44{MARKDOWN}")).text
 
     assert "- `Encabezado.IdDoc.TipoIngresos` (required): " in page
     assert "- `Encabezado.IdDoc.TablaFormasPago.FormaDePago.FormaPago` (required in its group): " in page
@@ -175,6 +177,9 @@ async def test_a_page_says_what_is_required_and_what_is_filled_in(front: Running
     least = page.partition("## The least to send")[2].partition("##")[0]
     assert "`Encabezado.Comprador.RNCComprador`" in least
     assert "MontoTotal" not in least
+    # A line without it is exempt, which is no mistake where all lines are.
+    assert "`DetallesItems.Item.IndicadorFacturacion`" in least
+    assert "IndicadorFacturacion`" not in exempt.partition("## The least to send")[2].partition("##")[0]
 
 
 # --- searching ------------------------------------------------------------------------------------------------------
@@ -204,6 +209,22 @@ def test_a_search_is_bounded() -> None:
     assert len(index()) < 500
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_every_section_of_the_guide_is_found_where_it_stands(front: Running, language: Language) -> None:
+    async with front.client() as client:
+        pages = {
+            place: (await client.get(f"/docs/{language}/{place}")).text
+            for place in {section.address.partition("#")[0] for section in sections(language)}
+        }
+        shown = (await client.get(f"/docs/{language}/fields", params={"q": "webhook"})).text
+    for section in sections(language):
+        assert section in find_sections(section.heading, language), section.heading
+        place, _, anchor = section.address.partition("#")
+        assert not anchor or f'id="{anchor}"' in pages[place], section.address
+    assert f'href="{DOCS}/{language}/guide/webhooks"' in shown
+    assert f'action="{DOCS}/{language}/fields"' in pages["guide"]
+
+
 async def test_searching_works_with_a_plain_form_and_repeats_nothing_as_markup(front: Running) -> None:
     async with front.client() as client:
         form = Page((await client.get("/docs/es/fields")).text)
@@ -218,7 +239,7 @@ async def test_searching_works_with_a_plain_form_and_repeats_nothing_as_markup(f
     assert f'href="{DOCS}/es/fields/31#Encabezado.OtraMoneda.TipoMoneda"' in found.text
     assert found.text == negotiated.text
     assert negotiated.headers["Vary"] == "Accept-Language"
-    assert many.text.count('class="hit"') == MAX_FOUND
+    assert many.text.count('class="hit"') == MAX_SECTIONS + MAX_FOUND
     assert hostile.text.count("<script") == 1, "its own"
     assert unknown.status_code == 400
     assert "q" in unknown.json()["message"]
@@ -296,7 +317,8 @@ def test_the_guide_is_what_lies_in_the_repository() -> None:
 
     languages = ("csharp", "java", "php", "python", "typescript")
     clients = {f"../clients/{one}/README{each}.md" for one in languages for each in ("", ".es")}
-    assert served == there | {"webhooks.md", "verdicts.md", "veredictos.md"} | clients
+    beside = {"webhooks.md", "verdicts.md", "veredictos.md", "going-live.md", "going-live.es.md"}
+    assert served == there | beside | clients
     assert guide_pages()["guide"]["en"].title == "The API for integrators"
     # The languages of a page are paired by its name: one without its other would be a misspelt one.
     assert [place for place, each in guide_pages().items() if "en" not in each] == []
@@ -339,3 +361,7 @@ async def test_an_example_is_served_as_the_file_it_is(front: Running) -> None:
 
             assert answer.headers["Content-Type"] == "application/json"
             assert answer.text == example.text
+        vectors = await client.get("/docs/webhook-vectors.json")
+        page = await client.get("/docs/en/guide/webhook-calls")
+    assert vectors.json() == json.loads((ROOT / "docs" / "webhook-vectors.json").read_text())
+    assert f'href="{DOCS}/webhook-vectors.json"' in page.text

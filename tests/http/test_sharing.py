@@ -23,9 +23,9 @@ from fe.config import load_settings
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.signature import verify
+from fe.http.buyer_pages.app import ShareDeps, SharePages, create_share
 from fe.http.calls import Call
 from fe.http.server.listener import serve_http
-from fe.http.share.app import ShareDeps, SharePages, create_share
 from fe.identifiers import SubmissionId, TenantId
 from fe.issuing.sharing import Sharing
 from fe.lifecycle import Status

@@ -355,6 +355,7 @@ async def test_a_submission_is_found_in_the_list_by_what_it_is_called(
     assert fetched <= most + 10  # planning looks at the ends of an index, and at rows there that are gone
 
 
+@pytest.mark.parametrize("asked", [{"total_to": Decimal(-1), "text": "none"}, {"number_fate": NumberFate.VOID}])
 @pytest.mark.parametrize(
     "period",
     [
@@ -363,13 +364,13 @@ async def test_a_submission_is_found_in_the_list_by_what_it_is_called(
     ],
 )
 async def test_a_list_with_a_filter_without_an_index_reads_no_more_rows_than_its_bound(
-    period: dict[str, Any], grown: str, monkeypatch: pytest.MonkeyPatch
+    asked: dict[str, Any], period: dict[str, Any], grown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "LOOK", 50)
     page = partial(
         history.page,
         tenant_id=TenantId(1),
-        chosen=history.HistoryFilter(**period, total_to=Decimal(-1), text="none"),
+        chosen=history.HistoryFilter(**period, **asked),
         limit=50,
         offset=0,
         totals=history.Totals(),

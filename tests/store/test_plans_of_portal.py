@@ -14,7 +14,7 @@ import pytest
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.ids import period_of_ids
 from fe.identifiers import SubmissionId, TenantId, UserId
-from fe.lifecycle import Place, Status
+from fe.lifecycle import NumberFate, Place, Status
 from fe.store.portal import inbox, receipt, receipts, standing
 from fe.store.portal.receipts import ReceiptFilter
 from fe.store.postgres.db import Conn, open_database
@@ -146,6 +146,7 @@ LOOKED = 2 * receipts.LOOK + SLACK
         (chosen(total_to=Decimal(200), ecf_type=EcfType.EXPORTS), 40, LOOKED),
         (chosen(text="cafetería_"), 0, 3 * receipts.LOOK),
         (chosen(text="cafe"), 0, 3 * receipts.LOOK),
+        (chosen(number_fate=NumberFate.VOID), 0, 3 * receipts.LOOK),
     ],
 )
 async def test_a_page_of_receipts_reads_its_own(asked: ReceiptFilter, many: int, most: int, grown: str) -> None:

@@ -102,7 +102,7 @@ MATRIX = """
 | `paper_receipts` | SIU | Su | S | S | | SIU | |
 | `paper_references` | SID | | S | S | | SID | |
 | `paper_replacements` | SIU | S | S | S | | SIU | |
-| `password_resets` | | | SIu | | | Su | |
+| `password_resets` | | | SIu | | | SIuD | |
 | `pauses` | s | S | SID | S | | s | |
 | `pending_actions` | | | SIu | S | | | |
 | `people` | | s | SIU | s | | Siu | |
@@ -130,9 +130,11 @@ MATRIX = """
 | `request_flushes` | SIU | SD | | | | SIU | |
 | `request_log` | SI | SD | S | S | | S | |
 | `returned_numbers` | SD | SI | SID | S | | SD | |
+| `sandbox_outages` | SIUD | S | S | S | | S | |
 | `second_person` | | | S | S | | | |
 | `sends` | s | SIU | S | S | | S | |
 | `sequences` | SIUD | Su | SIUD | S | | SIUD | |
+| `service_states` | SIU | SIUD | S | S | SIU | | |
 | `shared_receipts` | SID | SI | | | | SID | s |
 | `simulations` | I | S | S | S | | I | |
 | `spent_seeds` | | SD | | | SI | | |
@@ -304,6 +306,8 @@ CALLERS = {
     **dict.fromkeys(("name_tenant", "name_submitter", "sequence_to_draw_from"), ASKED),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in"), (FRONT, OPERATOR, PORTAL)),
     **dict.fromkeys(("change_sequence", "first_number_since", "with_former_range"), (FRONT, OPERATOR, PORTAL)),
+    "without_range": (FRONT, OPERATOR, PORTAL),
+    "begin_next_range": ASKED,
     **dict.fromkeys(("expiry_of_number", "former_expiry", "number_lies"), (FRONT, WORKER, OPERATOR, PORTAL)),
     **dict.fromkeys(("hold_number_batch", "holders_of_batch"), (WORKER,)),
     **dict.fromkeys(("complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
@@ -498,6 +502,7 @@ def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
         ("outbox", "SELECT", [FRONT], "true", None),
         ("pauses", "SELECT", [FRONT, PORTAL], "true", None),
         ("recurring_due", "SELECT", [FRONT], "true", None),
+        ("sandbox_outages", "SELECT", [FRONT], "true", None),
     ]
     assert {policy[0] for policy in policies if policy[1] == "ALL"} == {table for table, _ in tables}
 
@@ -665,7 +670,7 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         (PORTAL, "UPDATE people SET disabled_at = NULL"),
         (PORTAL, "UPDATE people SET email = 'x@y.do'"),
         (PORTAL, "UPDATE invitations SET role = 'owner'"),
-        (PORTAL, "INSERT INTO password_resets (person_id) VALUES (gen_random_uuid())"),
+        (PORTAL, "UPDATE password_resets SET expires_at = now()"),
         (RECEPTION, "UPDATE acknowledgements SET acknowledgement = ''"),
         (RECEPTION, "DELETE FROM received"),
         (RECEPTION, "SELECT response FROM submissions"),

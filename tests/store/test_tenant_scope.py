@@ -19,7 +19,7 @@ from fe.store.postgres import trio_connection
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, WORKER
-from fe.store.postgres.tenant_scope import tenant_scope
+from fe.store.postgres.tenant_scope import Asked, fetch_together, tenant_scope
 from fe.store.queue import outbox
 from fe.store.records import billing, history, keys, request_counts, sequences, submissions, tenants
 from fe.store.records.request_counts import RequestCount
@@ -191,6 +191,39 @@ async def test_several_statements_of_one_piece_of_work_are_all_within_the_scope(
             return [await whose(conn, tenant_id, "sequences"), await whose(conn, tenant_id, "users")]
 
     assert await front.run_for(two[1], in_a_transaction) == [[two[1]], [two[1]]]
+
+
+async def test_statements_that_go_together_are_all_within_the_scope(
+    front: Database, two: tuple[TenantId, TenantId]
+) -> None:
+    async def ask(conn: Conn, tenant_id: TenantId) -> list[list[int]]:
+        asked = [Asked(f"SELECT tenant_id FROM {table}".encode(), {}, scalar_row) for table in OF_TENANTS]
+        return await fetch_together(conn, *asked)
+
+    for _ in range(8):  # until they are prepared
+        for tenant in two:
+            assert await front.run_for(tenant, ask) == [[tenant] * count for count in OF_TENANTS.values()]
+        assert await front.run(ask, TenantId(0)) == [[] for _ in OF_TENANTS]
+        assert await front.run(nobodys) == []
+
+
+async def test_a_statement_that_fails_among_others_leaves_the_connection_as_it_was(
+    front: Database, two: tuple[TenantId, TenantId]
+) -> None:
+    async def ask(conn: Conn, tenant_id: TenantId, divisor: int) -> list[list[int]]:
+        values = {"divisor": divisor}
+        return await fetch_together(
+            conn,
+            Asked(b"SELECT tenant_id FROM tenants", {}, scalar_row),
+            Asked(b"SELECT 1 / %(divisor)s::int", values, scalar_row),
+            Asked(b"SELECT count(*) FROM submissions", {}, scalar_row),
+        )
+
+    for turn in range(8):
+        with pytest.raises(errors.DivisionByZero):
+            await front.run_for(two[0], ask, 0)
+        assert await front.run_for(two[turn % 2], ask, 1) == [[two[turn % 2]], [1], [2]]
+    assert await front.run(nobodys) == []
 
 
 async def test_the_next_user_of_a_connection_sees_nobodys_rows(front: Database, two: tuple[TenantId, TenantId]) -> None:

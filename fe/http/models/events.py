@@ -194,6 +194,25 @@ class ProbeMessage(TypedDict):
     message: str
 
 
+class BuyerApproval(TypedDict):
+    """The word of a buyer on a receipt of yours; the first one counts."""
+
+    taxLogId: Uuid
+    environment: Environment
+    eNCF: str
+    rncComprador: str
+    reason: Annotated[str | None, Field(description="of a rejection")]
+    receivedAt: Moment
+
+
+class BuyerEvent(TypedDict):
+    """A buyer approved or rejected a receipt of yours."""
+
+    event: Literal[WebhookEvent.BUYER_APPROVED, WebhookEvent.BUYER_REJECTED]
+    sentAt: Moment
+    approval: BuyerApproval
+
+
 class ProbeEvent(TypedDict):
     """A test event, requested by POST /webhooks/test."""
 
@@ -214,5 +233,6 @@ EVENT_MODELS: dict[WebhookEvent, ResponseModel[Any]] = {
     WebhookEvent.RECURRING_PREVIEW: ResponseModel(RecurringPreviewEvent),
     WebhookEvent.RECURRING_HELD: ResponseModel(RecurringHeldEvent),
     **dict.fromkeys((WebhookEvent.AUTHORITY_DOWN, WebhookEvent.AUTHORITY_UP), ResponseModel(AuthorityEvent)),
+    **dict.fromkeys((WebhookEvent.BUYER_APPROVED, WebhookEvent.BUYER_REJECTED), ResponseModel(BuyerEvent)),
     WebhookEvent.TEST: ResponseModel(ProbeEvent),
 }

@@ -407,6 +407,17 @@ class PrefixName(TypedDict):
 
     code: Code
     name: str
+    nameEs: Annotated[str, Field(description="the authority's own name of the type")]
+
+
+@closed
+class RangeAhead(TypedDict):
+    """The range that a sequence goes on with; numbers are strings, as there."""
+
+    minSequence: Digits
+    maxSequence: Digits
+    expireAt: Annotated[Moment | None, Field(description="the end of its last day, in UTC")]
+    expireOn: Annotated[Day | None, Field(description="its last day, in Santo Domingo")]
 
 
 @closed
@@ -442,6 +453,15 @@ class NumberSequence(TypedDict):
     pausedFor: Annotated[
         str | None,
         Field(description="the number that it gave and that another document of this issuer holds at the authority"),
+    ]
+    nextRange: NotRequired[
+        Annotated[
+            RangeAhead,
+            Field(
+                description="the range it goes on with: the first draw that finds its own range used up or expired "
+                "begins it; absent: none is stored"
+            ),
+        ]
     ]
     warnings: NotRequired[
         Annotated[

@@ -103,6 +103,13 @@ _STORY = (
     "submitInvoiceBatch",
 )
 
+#: Bodies of the calls of a sandbox. A service without a simulator answers 409.
+_PLAYED: Mapping[str, Any] = {
+    "sendSandboxReceipt": {},
+    "sendSandboxApproval": {"taxLogId": "{{taxLogId}}", "decision": "approved"},
+    "playSandboxOutage": {"seconds": 5},
+}
+
 #: The day in Santo Domingo, at -04:00 all year; the sandbox of Postman knows no time zones.
 _TODAY = [
     'const [year, month, day] = new Date(Date.now() - 4 * 3600 * 1000).toISOString().slice(0, 10).split("-");',
@@ -125,7 +132,7 @@ def collection(description: Mapping[str, Any]) -> dict[str, Any]:
         for method, operation in methods.items()
     }
     submit = operations["submitInvoice"]
-    others = [name for name in operations if name not in _STORY]
+    others = [name for name in operations if name not in _STORY and name not in _PLAYED]
     read_only = [name for name in others if operations[name][1] == "GET"]
     first = [_item(description, *operations[name], body=_first_body(name)) for name in _STORY]
     after = _STORY.index("listSequences") + 1
@@ -139,7 +146,8 @@ def collection(description: Mapping[str, Any]) -> dict[str, Any]:
         _OUTCOMES: [
             _item(description, *submit, name=outcome.value, body=_rehearsed(outcome), keeps=False, answers=(202, 400))
             for outcome in AskedOutcome
-        ],
+        ]
+        + [_item(description, *operations[name], body=body, answers=(200, 409)) for name, body in _PLAYED.items()],
         _READING: [
             _item(
                 description, path, method, operation, answers=(200, 404) if _may_be_missing(path, operation) else (200,)

@@ -6,8 +6,10 @@ from functools import cache
 from html import escape
 from typing import Any, NamedTuple
 
+from fe.ecf.catalogue import Root
 from fe.ecf.describe import Described, every
 from fe.ecf.field_help import help_of
+from fe.ecf.rules.assumed import may_be_taxed
 from fe.ecf.schema.codes import CODES, GEOGRAPHY, UNITS
 from fe.ecf.schema.model import Code, Simple, ValueForm
 from fe.ecf.schema.repairs import sample
@@ -24,6 +26,7 @@ LONG_LISTS: dict[str, tuple[Code, ...]] = {
     "taxes": CODES["additional-tax"],
     "places": GEOGRAPHY,
 }
+_RATE_OF_A_LINE = "DetallesItems.Item.IndicadorFacturacion"
 
 
 def list_of(simple: Simple | None) -> str | None:
@@ -59,13 +62,18 @@ def sections(paper: Paper) -> Iterator[Section]:
             yield Section(group.path, group, tuple(every(group)))
 
 
-def must_be_sent(of: Described) -> Iterator[Described]:
-    """The values without which no receipt of the kind is whole."""
-    for child in of.children:
-        if child.needed and child.children:
-            yield from must_be_sent(child)
-        elif child.needed:
-            yield child
+def must_be_sent(paper: Paper) -> Iterator[Described]:
+    """The values without which no receipt of the kind is whole, and the rate of a line: without it a line is exempt."""
+    is_taxed = paper.root is Root.ECF and paper.type is not None and may_be_taxed(paper.type)
+
+    def below(of: Described) -> Iterator[Described]:
+        for child in of.children:
+            if child.needed and child.children:
+                yield from below(child)
+            elif child.needed or (is_taxed and child.path == _RATE_OF_A_LINE):
+                yield child
+
+    return below(paper.tree)
 
 
 def examples_of(paper: Paper) -> list[Example]:
@@ -180,7 +188,7 @@ def paper_html(paper: Paper, base: str, language: Language) -> str:
         f'<p class="lead">{escape(paper.about.said(language))}</p>',
         search_form(base, language),
     ]
-    least = list(must_be_sent(paper.tree))
+    least = list(must_be_sent(paper))
     parts.append(f'<h2 id="least">{said("least", language)}</h2>')
     if paper.type is not None and least:
         parts.append(f"<p>{_code(said('least-about', language))}</p>")
@@ -278,7 +286,7 @@ def _element_html(paper: Paper, element: Described, below: str, base: str, langu
 def paper_markdown(paper: Paper, base: str, language: Language) -> str:
     """The same page as Markdown."""
     parts = [f"# {paper.code} · {paper.title.said(language)}\n", f"{paper.about.said(language)}\n"]
-    least = list(must_be_sent(paper.tree))
+    least = list(must_be_sent(paper))
     parts.append(f"## {said('least', language)}\n")
     if paper.type is not None and least:
         parts.append(f"{said('least-about', language)}\n")

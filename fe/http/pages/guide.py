@@ -10,30 +10,36 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from itertools import groupby
+from itertools import chain, groupby
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from fe.http.languages import Language
+from fe.http.pages.examples import with_examples
 
 #: Pages beside docs/api: their place in addresses, and their file in each language.
 _BESIDE: dict[str, dict[Language, str]] = {
     "guide/webhook-calls": {"en": "webhooks.md"},
     "guide/verdicts": {"en": "verdicts.md", "es": "veredictos.md"},
+    "guide/going-live": {"en": "going-live.md", "es": "going-live.es.md"},
     **{
         f"clients/{language}": {"en": f"../clients/{language}/README.md", "es": f"../clients/{language}/README.es.md"}
         for language in ("csharp", "java", "php", "python", "typescript")
     },
 }
+#: Calls of webhooks with their signatures, for integrators' tests: a file beside the pages.
+VECTORS = "webhook-vectors.json"
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _LINKED = re.compile(r"\[([^\]]*)\]\(([^()\s]+)\)")
 #: Comments of a page, which are for its tests.
 _COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
 _RUN = re.compile(r"^```(\w+) run$", re.MULTILINE)
+#: Anchors that a heading has beside its own.
+_NAMED = re.compile(r' <a id="[\w-]+"></a>$', re.MULTILINE)
 
 #: Code of one example in several languages, by the word after the fence.
-_TAB_NAMES = {"python": "Python", "js": "TypeScript", "php": "PHP", "java": "Java", "csharp": "C#"}
+_TAB_NAMES = {"sh": "curl", "python": "Python", "js": "TypeScript", "php": "PHP", "java": "Java", "csharp": "C#"}
 
 #: Gives the address of another page of the guide, by its file; None for what is not served.
 Resolve = Callable[[str], str | None]
@@ -82,7 +88,7 @@ class GuidePage:
     def _walk(self, tokens: list[Token], resolve: Resolve) -> None:
         for number, token in enumerate(tokens):
             if token.type == "heading_open":
-                token.attrSet("id", _anchor(tokens[number + 1].content))
+                token.attrSet("id", anchor(tokens[number + 1].content))
             if token.children:
                 token.children = list(self._linked(token.children, resolve))
 
@@ -102,26 +108,39 @@ class GuidePage:
         if not file or "://" in file or file.startswith("mailto:"):
             return target
         address = resolve(posixpath.normpath(posixpath.join(posixpath.dirname(self.file), file)))
-        return f"{address}{suffix}{sign}{fragment}" if address is not None else None
+        if address is None:
+            return None
+        return f"{address}{suffix if file.endswith('.md') else ''}{sign}{fragment}"
 
 
 def _with_tabs(tokens: list[Token]) -> Iterator[Token]:
     """Put code of several languages that stands together behind tabs, of which the reader picks one."""
     for is_code, together in groupby(tokens, lambda one: one.type == "fence" and one.info in _TAB_NAMES):
-        blocks = list(together)
-        if not is_code or len(blocks) < 2:
-            yield from blocks
+        if not is_code:
+            yield from together
             continue
-        name = f"tabs-{blocks[0].map[0] if blocks[0].map else 0}"
-        parts = [
-            f'<input type="radio" name="{name}" id="{name}-{one.info}"{" checked" if one is blocks[0] else ""}>'
-            f'<label for="{name}-{one.info}">{_TAB_NAMES[one.info]}</label>'
-            f'<pre><code class="language-{one.info}">{escape(one.content, quote=False)}</code></pre>'
-            for one in blocks
-        ]
-        tabs = Token("html_block", "", 0)
-        tabs.content = f'<div class="tabs">{"".join(parts)}</div>\n'
-        yield tabs
+        examples: list[list[Token]] = []
+        for block in together:
+            # Commands begin another example.
+            if not examples or block.info == "sh":
+                examples.append([])
+            examples[-1].append(block)
+        yield from chain.from_iterable(map(_behind_tabs, examples))
+
+
+def _behind_tabs(blocks: list[Token]) -> list[Token]:
+    if len(blocks) < 2:
+        return blocks
+    name = f"tabs-{blocks[0].map[0] if blocks[0].map else 0}"
+    parts = [
+        f'<input type="radio" name="{name}" id="{name}-{one.info}" value="{one.info}"{"" if nth else " checked"}>'
+        f'<label for="{name}-{one.info}">{_TAB_NAMES[one.info]}</label>'
+        f'<pre><code class="language-{one.info}">{escape(one.content, quote=False)}</code></pre>'
+        for nth, one in enumerate(blocks)
+    ]
+    tabs = Token("html_block", "", 0)
+    tabs.content = f'<div class="tabs">{"".join(parts)}</div>\n'
+    return [tabs]
 
 
 def to_html(text: str) -> str:
@@ -135,7 +154,7 @@ def _renderer() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def _anchor(heading: str) -> str:
+def anchor(heading: str) -> str:
     """The anchor of a heading, as the pages themselves name it."""
     return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).strip().replace(" ", "-")
 
@@ -163,5 +182,10 @@ def guide_pages() -> Mapping[str, Mapping[Language, GuidePage]]:
     }
 
 
+def webhook_vectors() -> bytes:
+    """Read VECTORS."""
+    return files("fe").joinpath("docs", VECTORS).read_bytes()
+
+
 def _read(text: str) -> str:
-    return _RUN.sub(r"```\1", _COMMENT.sub("", text))
+    return _NAMED.sub("", _RUN.sub(r"```\1", _COMMENT.sub("", with_examples(text))))

@@ -1,18 +1,20 @@
 """The shell of every page: head, style, navigation; and the headers a page is answered with.
 
-Nothing but its own style and its button for copying may be loaded or run: both are allowed by their hashes, so that the
+Nothing but its own style and its own script may be loaded or run: both are allowed by their hashes, so that the
 policy has no exception.
 """
 
 from base64 import b64encode
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from fe.http.calls import ApiReply
+from fe.ecf.dates import local
+from fe.http.calls import ApiReply, Call
 from fe.http.languages import Language
-from fe.http.pages.served import ServedPage
+from fe.http.pages.served import FRESH, ServedPage
 
 #: The suffix of a page's address for Markdown.
 MARKDOWN = ".md"
@@ -21,7 +23,7 @@ LANGUAGES: tuple[Language, ...] = ("es", "en")
 
 STYLE = files("fe.http.pages").joinpath("style.css").read_text(encoding="utf-8")
 
-_COPY = files("fe.http.pages").joinpath("copy.js").read_text(encoding="utf-8")
+_SCRIPT = files("fe.http.pages").joinpath("code.js").read_text(encoding="utf-8")
 
 
 def _hash(content: str) -> str:
@@ -30,7 +32,7 @@ def _hash(content: str) -> str:
 
 #: Forms may be sent to this service only.
 _POLICY = (
-    f"default-src 'none'; style-src {_hash(STYLE)}; script-src {_hash(_COPY)}; "
+    f"default-src 'none'; style-src {_hash(STYLE)}; script-src {_hash(_SCRIPT)}; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _SAFE = (("Content-Security-Policy", _POLICY), ("Referrer-Policy", "no-referrer"))
@@ -41,6 +43,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "guide": "Guide",
         "fields": "Fields",
         "reference": "Reference",
+        "status": "Status",
         "markdown": "This page as Markdown",
         "assistants": "For assistants",
         "skip": "Documentation",
@@ -50,6 +53,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "guide": "Guía",
         "fields": "Campos",
         "reference": "Referencia",
+        "status": "Estado",
         "markdown": "Esta página en Markdown",
         "assistants": "Para asistentes",
         "skip": "Documentación",
@@ -83,6 +87,7 @@ class Shell:
                 ("guide", self.address("guide")),
                 ("fields", self.address("fields")),
                 ("reference", self.base),
+                ("status", self.address("status")),
             )
         )
         others = "".join(
@@ -101,11 +106,22 @@ class Shell:
             f'<meta name="viewport" content="width=device-width,initial-scale=1">{beside}<style>{STYLE}</style></head>'
             f'<body><header class="bar"><div><a href="{self.address("guide")}"><b>fe</b></a>{links}'
             f'<span class="lang">{others}</span></div></header><main>{body}</main>'
-            f"<footer>{' · '.join(foot)}</footer><script>{_COPY}</script></body></html>"
+            f"<footer>{' · '.join(foot)}</footer><script>{_SCRIPT}</script></body></html>"
         ).encode()
 
     def _current(self, place: str) -> str:
         return " aria-current=page" if place == self.place else ""
+
+
+def language_of(call: Call) -> tuple[Language, bool]:
+    """Return the language of a page, and whether it was negotiated because the address names none."""
+    named = call.params.get("language")
+    return next(((one, False) for one in LANGUAGES if one == named), (call.language, named is None))
+
+
+def shown_moment(text: str) -> str:
+    """Show a timestamp of the API in Dominican time."""
+    return f"{local(datetime.fromisoformat(text)):%d-%m-%Y %H:%M:%S}"
 
 
 def html_reply(page: bytes, language: Language, *, negotiated: bool = False) -> ApiReply:
@@ -114,10 +130,10 @@ def html_reply(page: bytes, language: Language, *, negotiated: bool = False) -> 
     return ApiReply(200, page, (*_said("text/html", language), *vary, *_SAFE))
 
 
-def html_page(page: bytes, language: Language, *, negotiated: bool = False) -> ServedPage:
-    """Keep a page to be answered many times."""
+def html_page(page: bytes, language: Language, *, negotiated: bool = False, fresh: int = FRESH) -> ServedPage:
+    """Keep a page to be answered many times; caches need not ask for `fresh` seconds."""
     vary = "Accept-Language" if negotiated else ""
-    return ServedPage.of(page, *_said("text/html", language), *_SAFE, vary=vary)
+    return ServedPage.of(page, *_said("text/html", language), *_SAFE, vary=vary, fresh=fresh)
 
 
 def text_page(kind: str, text: bytes, language: Language, *, negotiated: bool = False) -> ServedPage:

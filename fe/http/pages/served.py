@@ -11,8 +11,8 @@ from hashlib import sha256
 
 from fe.http.calls import ApiReply, Call
 
-#: Seconds for which a cache need not ask. A page changes only with a release.
-_FRESH = 300
+#: Seconds for which a cache need not ask. Most pages change only with a release.
+FRESH = 300
 #: A smaller body is not worth compressing.
 _SMALLEST = 1000
 _NOT_WANTED = re.compile(r"\s*q\s*=\s*0(\.0*)?\s*")
@@ -29,11 +29,14 @@ class ServedPage:
     headers: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, body: bytes, *headers: tuple[str, str], vary: str = "") -> "ServedPage":
-        """Compress and tag a page. CPU work. `vary`: the request header by which another page would be answered."""
+    def of(cls, body: bytes, *headers: tuple[str, str], vary: str = "", fresh: int = FRESH) -> "ServedPage":
+        """Compress and tag a page. CPU work. `vary`: the request header by which another page would be answered.
+
+        `fresh`: seconds for which a cache need not ask.
+        """
         compressed = gzip.compress(body, 6, mtime=0) if len(body) >= _SMALLEST else b""
         varies = ", ".join(filter(None, (vary, "Accept-Encoding")))
-        cached = (("Vary", varies), ("Cache-Control", f"public, max-age={_FRESH}"))
+        cached = (("Vary", varies), ("Cache-Control", f"public, max-age={fresh}"))
         return cls(body, compressed, sha256(body).hexdigest()[:24], (*headers, *cached))
 
     def answer(self, call: Call) -> ApiReply:

@@ -6,6 +6,7 @@ dozen. Only a search is worked out each time, over an index that is made once.
 
 import re
 from collections.abc import Callable
+from functools import cache
 from html import escape
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from fe.http.pages.clients import downloads
 from fe.http.pages.codes import codes_html, codes_markdown
 from fe.http.pages.feed import FEED, feed
 from fe.http.pages.fields import paper_html, paper_markdown, search_form
-from fe.http.pages.guide import GuidePage, guide_pages
+from fe.http.pages.guide import VECTORS, GuidePage, guide_pages, webhook_vectors
 from fe.http.pages.layout import LANGUAGES, Shell, html_page, html_reply, text_page
 from fe.http.pages.papers import PAPERS, Paper
 from fe.http.pages.search import results_html
@@ -73,6 +74,8 @@ class Site:
             return await self.llms(call)
         if place.startswith("examples/"):
             return _example(place)
+        if place == VECTORS:
+            return _vectors().answer(call)
         if place.startswith("clients/") and place.endswith(_DOWNLOADED):
             return (await trio.to_thread.run_sync(_download, place.removeprefix("clients/"))).answer(call)
         language, explicit = call.language, False
@@ -91,7 +94,9 @@ class Site:
             call.parameters = ("q",)
             asked = call.query().get("q", "").strip()
             if asked:
-                return html_reply(self._results(asked, language), language, negotiated=not explicit)
+                return html_reply(
+                    await trio.to_thread.run_sync(self._results, asked, language), language, negotiated=not explicit
+                )
         made = await self._make(place, language)
         if wants_markdown:
             return (made.markdown if explicit else made.markdown_by_language).answer(call)
@@ -236,7 +241,9 @@ class Site:
         there = language if language in each else next(iter(each))
         page = each[there]
         html = page.html(self._resolver())
-        if place != "guide":
+        if place == "guide":
+            html = f"{search_form(self._base, language)}{html}"
+        else:
             html = f'<p class="soft"><a href="{self._base}/{language}/guide">{said("guide", language)}</a></p>{html}'
         return Content(page.title, html, page.markdown(self._resolver()), there)
 
@@ -246,6 +253,7 @@ class Site:
             for place, each in guide_pages().items()
             for one, page in each.items()
         }
+        addresses[VECTORS] = f"{self._base}/{VECTORS}"
         return addresses.get
 
     def _llms(self) -> bytes:
@@ -261,6 +269,7 @@ class Site:
         reference = (
             f"## Reference\n\n- [OpenAPI description]({self._prefix}/openapi.json): every operation and every model\n"
             f"- [The same as Markdown]({self._base}.md): operations, parameters and answers\n"
+            f"- [Status of this service]({self._base}/status.json): its parts now, 90 days and incidents\n"
         )
         for language, guide, fields in headings:
             parts.append(f"## {guide}\n\n{self._links(guide_links(language), language)}")
@@ -305,6 +314,11 @@ def _example(place: str) -> ApiReply:
     if example is None or not place.endswith(".json"):
         raise NotFound
     return ApiReply(200, example.text.encode())
+
+
+@cache
+def _vectors() -> ServedPage:
+    return ServedPage.of(webhook_vectors(), ("Content-Type", "application/json"))
 
 
 def _download(name: str) -> ServedPage:

@@ -9,12 +9,11 @@ import trio
 
 from fe.clock import Clock, iso
 from fe.ecf.catalogue import Environment
-from fe.ecf.dates import local
 from fe.http.calls import ApiReply, Call
 from fe.http.languages import Language
 from fe.http.models.authority import AUTHORITY, AuthorityHealth, ServiceHealth, serialize_past, serialize_services
 from fe.http.models.contingency import OutageAnswer, serialize_outage
-from fe.http.pages.layout import LANGUAGES, Shell, html_reply
+from fe.http.pages.layout import Shell, html_reply, language_of, shown_moment
 from fe.http.pages.texts import said
 from fe.http.routes.types import About, Route
 from fe.store.postgres.db import Conn, Database
@@ -51,12 +50,11 @@ class AuthorityHandlers:
 
     async def page(self, call: Call) -> ApiReply:
         """Answer with the page."""
-        named = call.params.get("language")
-        language: Language = call.language if named not in LANGUAGES else "es" if named == "es" else "en"
+        language, negotiated = language_of(call)
         title = said("authority", language)
         body = _page(await self._health(), language)
         page = Shell(self._base, language, "authority", "authority").around(title, f"<h1>{title}</h1>{body}")
-        return html_reply(page, language, negotiated=named is None)
+        return html_reply(page, language, negotiated=negotiated)
 
     async def _health(self) -> AuthorityHealth:
         async with self._reading:
@@ -99,22 +97,19 @@ def _page(health: AuthorityHealth, language: Language) -> str:
         down = "".join(f"<li>{_outage(outage, language)}</li>" for outage in one["outages"])
         state = f"<ul>{down}</ul>" if down else f"<p>{said('no-outage', language)}</p>"
         past = "".join(
-            f"<li>{_outage(outage, language)} – {_moment(outage['until'])}</li>" for outage in one["pastOutages"][:20]
+            f"<li>{_outage(outage, language)} – {shown_moment(outage['until'])}</li>"
+            for outage in one["pastOutages"][:20]
         )
         parts.append(f"<h2>{name}</h2>{state}{_table(one['lastHour'], one['lastDay'], language)}")
         if past:
             parts.append(f"<h3>{said('past-outages', language)}</h3><ul>{past}</ul>")
-    parts.append(f'<p class="soft">{_moment(health["measuredAt"])} · America/Santo_Domingo</p>')
+    parts.append(f'<p class="soft">{shown_moment(health["measuredAt"])} · America/Santo_Domingo</p>')
     return "".join(parts)
 
 
 def _outage(one: OutageAnswer, language: Language) -> str:
     host = said(f"host-{one['host']}", language)
-    return f"{host}: {said('no-answer-since', language)} {_moment(one['since'])}"
-
-
-def _moment(text: str) -> str:
-    return f"{local(datetime.fromisoformat(text)):%d-%m-%Y %H:%M:%S}"
+    return f"{host}: {said('no-answer-since', language)} {shown_moment(one['since'])}"
 
 
 def _table(hour: list[ServiceHealth], day: list[ServiceHealth], language: Language) -> str:

@@ -17,10 +17,11 @@ from fe.http.request_bodies import read_body
 from fe.identifiers import TenantId
 from fe.limits import ConcurrencyLimit
 from fe.month.book import XLSX, workbook
-from fe.month.purchases import A_DAY, BadExpense, check_expense, check_place
+from fe.month.report_606 import A_DAY, BadExpense, check_expense, check_place
 from fe.offload.pool import Apart
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import tenants
+from fe.store.records.month_memory import MonthMemory
 
 
 class MonthHandlers:
@@ -31,18 +32,22 @@ class MonthHandlers:
         self._lists = lists
         self._apart = apart
         self._clock = clock
+        self._memory = MonthMemory(clock)
 
     async def show(self, call: Call) -> ApiReply:
         """Sum up a month in the environment of the token."""
         caller, month = call.identity, read_month(call.params)
-        report = await self._read_for(caller.tenant_id)(months.report, caller.environment, month, with_open=False)
+        read = self._read_for(caller.tenant_id)
+        report = await read(months.report, caller.environment, month, self._memory, with_open=False)
         return ApiReply(200, MONTH.write(serialize_month(report)))
 
     async def workbook(self, call: Call) -> ApiReply:
         """Send it as a workbook, in the language of the call."""
         caller, month = call.identity, read_month(call.params)
         read = self._read_for(caller.tenant_id)
-        sheets = await month_book.read_sheets(read, caller.environment, month, call.language, with_open=False)
+        sheets = await month_book.read_sheets(
+            read, caller.environment, month, self._memory, call.language, with_open=False
+        )
         made = await self._apart.run(caller.tenant_id, workbook, sheets)
         named = ("Content-Disposition", f'attachment; filename="{caller.environment}-{month}.xlsx"')
         return ApiReply(200, made, (("Content-Type", XLSX), named))

@@ -66,7 +66,7 @@ def printed_routes(one: str, of_one: Parameter, prints: PrintHandlers) -> tuple[
 
 def printed_received_routes(one: str, of_one: Parameter, prints: PrintHandlers) -> tuple[Route, ...]:
     """Make the routes of a received document on paper below `one`."""
-    may_fail = errors("no-received")
+    may_fail = errors("no-received", "not-printable")
     return (
         _file(
             f"{one}/pdf",
@@ -82,6 +82,22 @@ def printed_received_routes(one: str, of_one: Parameter, prints: PrintHandlers) 
             "getReceivedTicket",
             "Print a received document as ESC/POS",
             (of_one, *_ON_ROLL),
+            may_fail,
+        ),
+        _file(
+            f"{one}/qr.png",
+            prints.received_qr_png,
+            "getReceivedQrPng",
+            "Get the QR code of a received document as PNG",
+            (of_one,),
+            may_fail,
+        ),
+        _file(
+            f"{one}/qr.svg",
+            prints.received_qr_svg,
+            "getReceivedQrSvg",
+            "Get the QR code of a received document as SVG",
+            (of_one,),
             may_fail,
         ),
     )

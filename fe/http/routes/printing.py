@@ -38,6 +38,7 @@ from fe.printing import (
     TooManyPages,
     check_settings,
     pdf,
+    qr_address,
     read_logo,
     ticket,
 )
@@ -153,6 +154,14 @@ class PrintHandlers:
         """Draw the QR code of an issued receipt as SVG."""
         return await self._qr(call, "svg", "image/svg+xml")
 
+    async def received_qr_png(self, call: Call) -> ApiReply:
+        """Draw the QR code of a received receipt as PNG."""
+        return await self._received_qr(call, "image/png", _received_png)
+
+    async def received_qr_svg(self, call: Call) -> ApiReply:
+        """Draw the QR code of a received receipt as SVG."""
+        return await self._received_qr(call, "image/svg+xml", _received_svg)
+
     async def _pdf(self, call: Call, xml: bytes, options: PrintOptions, e_ncf: str | None) -> ApiReply:
         made = await self._print(call, "pdf", pdf, xml, options)
         named = ("Content-Disposition", f'inline; filename="{e_ncf or "e-CF"}.pdf"')
@@ -218,6 +227,19 @@ class PrintHandlers:
         asked = record.qr_code_url, kind
         made = await self._make(call, asked, _qr_picture, *asked)
         return ApiReply(200, made, (("Content-Type", media_type), _FOREVER))
+
+    async def _received_qr(self, call: Call, media_type: str, work: Callable[[bytes, PrintOptions], bytes]) -> ApiReply:
+        xml, options, _ = await self._received(call, PrintOptions())
+        made = await self._print(call, media_type, work, xml, options)
+        return ApiReply(200, made, (("Content-Type", media_type), _FOREVER))
+
+
+def _received_png(xml: bytes, options: PrintOptions) -> bytes:
+    return _qr_picture(qr_address(xml, options), "png")
+
+
+def _received_svg(xml: bytes, options: PrintOptions) -> bytes:
+    return _qr_picture(qr_address(xml, options), "svg")
 
 
 def _qr_picture(address: str, kind: str) -> bytes:

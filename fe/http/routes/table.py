@@ -54,6 +54,8 @@ from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.recurring import RecurringHandlers
 from fe.http.routes.recurring_table import recurring_routes
 from fe.http.routes.requests import RequestHandlers, request_routes
+from fe.http.routes.sandbox import SandboxHandlers, sandbox_routes
+from fe.http.routes.service_status import StatusHandlers, status_routes
 from fe.http.routes.sharing import ShareHandlers
 from fe.http.routes.types import About, Deprecated, Parameter, Route, RouteLink, whole
 from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
@@ -61,6 +63,7 @@ from fe.http.routes.voiding_table import voiding_routes
 from fe.http.routes.voidings import VoidingHandlers
 from fe.http.routes.webhook_table import webhook_routes
 from fe.http.routes.webhooks import WebhookHandlers
+from fe.lifecycle import NumberFate
 from fe.month.book import XLSX
 from fe.store.records.received import ApprovalStatus
 
@@ -85,6 +88,10 @@ _IDEMPOTENCY_KEY = Parameter(
     "clientRequestId as a header; where both are sent, they are the same",
     {"type": "string", "minLength": 1, "maxLength": 120},
     "header",
+)
+_DECIDED_ONCE = (
+    "Repeating it is safe, also without `clientRequestId`: the same decision again is 200 with the first `taxLogId`, "
+    "the contrary one is 409."
 )
 _PREFIX = Parameter("prefix", "a type of e-CF", {"type": "string", "enum": list(PREFIXES)}, "path")
 _SEQUENCE_NAME = Parameter(
@@ -128,6 +135,11 @@ _HISTORY = (
     Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
     Parameter("asUser", "issued as this user: address or id", {"type": "string", "minLength": 1, "maxLength": 254}),
     *_CONTENT,
+    Parameter(
+        "numberFate",
+        "whose number has this fate; needs a period",
+        {"type": "string", "enum": list(map(str, NumberFate))},
+    ),
     Parameter(
         "metadata",
         "with this label of yours, such as `branch=norte`; also written `metadata[branch]=norte`; needs a period",
@@ -189,9 +201,11 @@ def every_route(
     agents: Agents,
     contingency: ContingencyHandlers,
     authority: AuthorityHandlers,
+    status: StatusHandlers,
     paper: PaperHandlers,
     archive: ArchiveHandlers,
     requests: RequestHandlers,
+    sandbox: SandboxHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -460,11 +474,13 @@ def every_route(
         *recurring_routes(prefix, recurring),
         *archive_routes(prefix, archive, _SUBMISSIONS),
         *request_routes(prefix, requests),
+        *sandbox_routes(prefix, sandbox),
         *agent_routes(prefix, agents),
         *mail_routes(prefix, mail),
         *contingency_routes(prefix, contingency),
         *paper_routes(prefix, paper),
         *authority_routes(prefix, authority),
+        *status_routes(prefix, status),
         Route(
             "POST",
             f"{prefix}/received/approvals",
@@ -494,6 +510,7 @@ def every_route(
                 parameters=(_RECEIVED_ID,),
                 needs_body=False,
                 errors=errors("other-environment", "no-received", "decided"),
+                note=_DECIDED_ONCE,
             ),
             SMALL_BODY,
         ),
@@ -510,6 +527,7 @@ def every_route(
                 RejectReceived,
                 parameters=(_RECEIVED_ID,),
                 errors=errors("bad-reason", "other-environment", "no-received", "decided"),
+                note=_DECIDED_ONCE,
             ),
             SMALL_BODY,
         ),

@@ -29,7 +29,7 @@ from fe.http.parameters import read_month
 from fe.http.request_bodies import read_body
 from fe.identifiers import ClientRequestId, TenantId
 from fe.limits import ConcurrencyLimit
-from fe.month.voided import VoidedNumber, file_608, name_608
+from fe.month.report_608 import VoidedNumber, file_608, name_608
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import tenants, voidings
 from fe.store.records.tenants import Tenant

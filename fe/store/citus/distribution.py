@@ -55,18 +55,21 @@ _ALONE = """
      ORDER BY 1
 """
 #: Keeps sequences apart where the table is distributed: there a constraint has to compare the tenant itself, which an
-#: index of ranges does with btree_gist (sql/migrations/0085_named_sequences.sql has the form without it).
+#: index of ranges does with btree_gist (sql/migrations/0109_next_range.sql has the form without it).
 _APART = (
     "CREATE EXTENSION IF NOT EXISTS btree_gist",
-    "ALTER TABLE sequences DROP CONSTRAINT IF EXISTS sequences_apart",
-    """ALTER TABLE sequences ADD CONSTRAINT sequences_apart EXCLUDE USING gist (
+    "ALTER TABLE sequences DROP CONSTRAINT IF EXISTS sequences_ranges_apart",
+    """ALTER TABLE sequences ADD CONSTRAINT sequences_ranges_apart EXCLUDE USING gist (
            tenant_id WITH =, environment WITH =, left(prefix, 3) WITH =,
-           int8range(min_number, max_number, '[]') WITH &&)""",
+           (CASE WHEN next_min IS NULL THEN int8multirange(int8range(min_number, max_number, '[]'))
+                 ELSE int8multirange(int8range(min_number, max_number, '[]'), int8range(next_min, next_max, '[]')) END)
+               WITH &&)""",
+    "ALTER TABLE sequences DROP CONSTRAINT IF EXISTS sequences_apart",
 )
 _ARE_APART = """
     SELECT count(*)
       FROM pg_constraint AS c
-     WHERE c.conname = 'sequences_apart' AND c.conrelid = %s::regclass
+     WHERE c.conname = 'sequences_ranges_apart' AND c.conrelid = %s::regclass
        AND pg_get_constraintdef(c.oid) LIKE '%%(tenant_id WITH =%%'
 """
 #: A row in each shard (tables.sql), of numbers below 0, which no tenant has: twenty tries for each shard miss one of

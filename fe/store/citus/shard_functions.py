@@ -44,6 +44,7 @@ ON_NODES = ("due_batch", "floors_batch")
 _BETWEEN = (
     "record_event",
     "draw_number",
+    "begin_next_range",
     "refuse_to_draw",
     "number_is_free",
     "voiding_of",

@@ -13,6 +13,7 @@ from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 from fe.store.records.month_sums import oldest_of
 from fe.store.records.sequences import Sequence as NumberSequence
+from fe.store.records.sequences import known_ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +70,18 @@ async def parts(
     conn: Conn, tenant_id: TenantId, environment: Environment, day: date, ranges: Sequence[NumberSequence]
 ) -> Sequence[DayPart] | None:
     """Sum the receipts of a day; None where there are more than MOST. `ranges` are the sequences to name."""
+    known = known_ranges(ranges)
     values = {
         "tenant": tenant_id,
         "environment": environment,
         "day": day,
         "oldest": oldest_of(day),
-        "labels": [one.label for one in ranges],
-        "firsts": [f"{one.prefix}{one.min_number:010}" for one in ranges],
-        "lasts": [f"{one.prefix}{one.max_number:010}" for one in ranges],
+        "labels": [one.sequence.label for one in known],
+        "firsts": [one.first_e_ncf for one in known],
+        "lasts": [one.last_e_ncf for one in known],
     }
     cursor = conn.cursor(row_factory=record_row(DayPart))
-    await cursor.execute(_PARTS, values)
+    await cursor.execute(_PARTS, values, prepare=True)  # planned once for all months
     found = await cursor.fetchall()
     return None if sum(one.receipts for one in found) > MOST else found
 
@@ -113,5 +115,5 @@ async def lines(
     cursor = conn.cursor(row_factory=record_row(DayLine))
     values = {"tenant": tenant_id, "environment": environment, "day": day, "oldest": oldest_of(day)}
     values["states"] = list(states)
-    await cursor.execute(_LINES, values)
+    await cursor.execute(_LINES, values, prepare=True)
     return await cursor.fetchall()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from psycopg.rows import class_row
 
@@ -17,6 +18,14 @@ class PortalRole(StrEnum):
     MEMBER = "member"
     #: Reads, and changes nothing.
     ACCOUNTANT = "accountant"
+
+
+class Rights(NamedTuple):
+    """Rights of a person for a tenant."""
+
+    role: PortalRole
+    #: Whether an accountant approves and rejects received receipts.
+    answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,19 +148,28 @@ async def join(conn: Conn, tenant_id: TenantId, person_id: PersonId, role: Porta
     await conn.execute(_JOIN, {"tenant": tenant_id, "person": person_id, "role": role, "at": at})
 
 
-_TENANTS_OF = "SELECT m.tenant_id, m.role FROM memberships AS m WHERE m.person_id = %(person)s ORDER BY m.tenant_id"
+_TENANTS_OF = """
+    SELECT m.tenant_id, m.role, m.answers
+      FROM memberships AS m
+     WHERE m.person_id = %(person)s
+     ORDER BY m.tenant_id
+"""
 
 _ROLE = "SELECT m.role, m.answers FROM memberships AS m WHERE m.tenant_id = %(tenant)s AND m.person_id = %(person)s"
 
 
-async def tenants_of(conn: Conn, person_id: PersonId) -> list[tuple[TenantId, PortalRole]]:
+async def tenants_of(conn: Conn, person_id: PersonId) -> list[tuple[TenantId, Rights]]:
     """List for whom a person works, before a tenant is chosen."""
     cursor = await conn.execute(_TENANTS_OF, {"person": person_id})
-    return [(TenantId(tenant_id), PortalRole(role)) for tenant_id, role in await cursor.fetchall()]
+    return [(TenantId(tenant_id), _rights(*rights)) for tenant_id, *rights in await cursor.fetchall()]
 
 
-async def role_in(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> tuple[PortalRole, bool] | None:
-    """Tell what a person may do for a tenant, and whether an accountant answers suppliers; None: nothing."""
+async def role_in(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> Rights | None:
+    """Tell what a person may do for a tenant; None: nothing."""
     cursor = await conn.execute(_ROLE, {"tenant": tenant_id, "person": person_id})
     row = await cursor.fetchone()
-    return None if row is None else (PortalRole(row[0]), bool(row[1]))
+    return None if row is None else _rights(*row)
+
+
+def _rights(role: str, answers: bool) -> Rights:
+    return Rights(PortalRole(role), answers)

@@ -14,7 +14,7 @@ from uuid import UUID
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import LAST_ID, id_after, period_of_ids
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId, TrackId, UserId
-from fe.lifecycle import Place, Status
+from fe.lifecycle import NumberFate, Place, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.patterns import containing
 from fe.store.postgres.rows import record_row
@@ -47,6 +47,10 @@ class ReceiptRow:
     qr_code_url: str | None
     submitted_at: datetime
     is_given_up: bool
+    issued_on: date | None
+    itbis: Decimal | None
+    #: By rate and by form of payment (fe/ecf/payments.py), as strings.
+    amounts: dict[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class ReceiptFilter:
     total_from: Decimal | None = None
     total_to: Decimal | None = None
     text: str | None = None
+    number_fate: NumberFate | None = None
 
     @property
     def is_by_day_of_issue(self) -> bool:
@@ -103,6 +108,7 @@ class ReceiptFilter:
             "total_from": self.total_from,
             "total_to": self.total_to,
             "text": None if self.text is None else containing(self.text),
+            "number_fate": self.number_fate,
         }
 
 
@@ -120,7 +126,8 @@ class ReceiptPage:
 
 _COLUMNS = """s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_ncf, s.buyer_rnc,
            coalesce(s.as_user, s.as_user_id::text) AS as_user, s.track_id, s.client_request_id, s.qr_code_url,
-           s.submitted_at, coalesce(s.response ->> 'status' = 'dead_letter', false) AS is_given_up"""
+           s.submitted_at, coalesce(s.response ->> 'status' = 'dead_letter', false) AS is_given_up,
+           s.issued_on, s.itbis, s.amounts"""
 
 # Only one end: for a range with two unknown ends the planner expects a handful of rows and sorts thousands. Rows before
 # the first day are cut off the page.
@@ -188,6 +195,7 @@ _RESIDUAL = {
     "issued": "s.issued_on BETWEEN %(issued_from)s AND %(issued_to)s",
     "total_from": "s.total >= %(total_from)s",
     "total_to": "s.total <= %(total_to)s",
+    "number_fate": "s.e_ncf IS NOT NULL AND s.number_fate = %(number_fate)s",
     "text": "(s.buyer_name ILIKE %(text)s OR s.e_ncf ILIKE %(text)s)",
 }
 
@@ -227,6 +235,7 @@ def _way(chosen: ReceiptFilter, *, is_continued: bool) -> _Way:
         "total_from": chosen.total_from is not None,
         "total_to": chosen.total_to is not None,
         "text": chosen.text is not None,
+        "number_fate": chosen.number_fate is not None,
     }
 
     def way(source: str, *covered: str, many: int = LOOK, order: str = _NEWEST_FIRST) -> _Way:
@@ -286,6 +295,7 @@ async def page(
              ORDER BY {way.order}
              LIMIT {PAGE + 1}""".encode(),
         values,
+        prepare=True,  # planned once for all months: that costs as much as to run it
     )
     seen = await cursor.fetchall()
     rows = [row for row in seen if row.submission_id >= first]
@@ -391,9 +401,26 @@ _HEADS = f"""
          WHERE x.tenant_id = %(tenant)s AND x.submission_id = a.id AND x.kind = 'signed'
         OFFSET 0) AS d
 """
+#: Of a document, what the reference of a note is in: before it come the lines, after it the signature.
+_TAIL = 8192
+_TAILS = f"""
+    SELECT a.id, d.tail
+      FROM unnest(%(ids)s::uuid[]) AS a (id)
+     CROSS JOIN LATERAL (
+        SELECT substring(x.content FROM greatest(1, octet_length(x.content) - {_TAIL})) AS tail
+          FROM submission_documents AS x
+         WHERE x.tenant_id = %(tenant)s AND x.submission_id = a.id AND x.kind = 'signed'
+        OFFSET 0) AS d
+"""
 
 
 async def heads(conn: Conn, tenant_id: TenantId, ids: Sequence[SubmissionId]) -> dict[SubmissionId, bytes]:
     """Fetch the first bytes of the signed documents of submissions, as far as they are signed."""
     cursor = await conn.execute(_HEADS, {"tenant": tenant_id, "ids": list(ids)}, binary=True)
+    return {SubmissionId(row[0]): bytes(row[1]) for row in await cursor.fetchall()}
+
+
+async def tails(conn: Conn, tenant_id: TenantId, ids: Sequence[SubmissionId]) -> dict[SubmissionId, bytes]:
+    """Fetch the last bytes of the signed documents of submissions, as far as they are signed."""
+    cursor = await conn.execute(_TAILS, {"tenant": tenant_id, "ids": list(ids)}, binary=True)
     return {SubmissionId(row[0]): bytes(row[1]) for row in await cursor.fetchall()}

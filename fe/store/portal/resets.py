@@ -17,7 +17,11 @@ _ISSUE = """
     VALUES (%(hash)s, %(person)s, %(by)s, %(at)s, %(until)s)
 """
 
-_SPEND_ALL = "UPDATE password_resets SET used_at = %(at)s WHERE person_id = %(person)s AND used_at IS NULL"
+_SPEND_ALL = """
+    UPDATE password_resets
+       SET used_at = %(at)s
+     WHERE person_id = %(person)s AND used_at IS NULL AND (%(by)s::text IS NULL OR created_by = %(by)s)
+"""
 
 
 async def lock(conn: Conn, person_id: PersonId) -> None:
@@ -26,17 +30,27 @@ async def lock(conn: Conn, person_id: PersonId) -> None:
 
 
 async def issue(
-    conn: Conn, token_hash: bytes, person_id: PersonId, *, by_whom: str, at: datetime, until: datetime
+    conn: Conn,
+    token_hash: bytes,
+    person_id: PersonId,
+    *,
+    by_whom: str,
+    at: datetime,
+    until: datetime,
+    ends_only_own: bool = False,
 ) -> None:
-    """Keep a link; those before it are good for nothing any more. In one transaction."""
+    """Keep a link; those before it are good for nothing any more. In one transaction.
+
+    With `ends_only_own`, those of other makers stay good.
+    """
     await lock(conn, person_id)
-    await spend_all(conn, person_id, at)
+    await spend_all(conn, person_id, at, by_whom if ends_only_own else None)
     await conn.execute(_ISSUE, {"hash": token_hash, "person": person_id, "by": by_whom, "at": at, "until": until})
 
 
-async def spend_all(conn: Conn, person_id: PersonId, at: datetime) -> None:
-    """Let no link of a person be good for anything any more."""
-    await conn.execute(_SPEND_ALL, {"person": person_id, "at": at})
+async def spend_all(conn: Conn, person_id: PersonId, at: datetime, by_whom: str | None = None) -> None:
+    """Let no link of a person, or none that `by_whom` made, be good for anything any more."""
+    await conn.execute(_SPEND_ALL, {"person": person_id, "at": at, "by": by_whom})
 
 
 _FIND = f"""

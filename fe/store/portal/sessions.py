@@ -140,10 +140,11 @@ _FORGET = (
     "DELETE FROM portal_forms WHERE sent_at < %(oldest)s",
     "DELETE FROM portal_logins WHERE began_at < %(oldest)s",
     "DELETE FROM openid_requests WHERE began_at < %(oldest)s",
+    "DELETE FROM password_resets WHERE expires_at < %(oldest)s",
 )
 
 
 async def forget(conn: Conn, before: datetime) -> None:
-    """Forget sessions and forms of before a moment."""
+    """Forget sessions, forms and links for a forgotten password of before a moment."""
     for statement in _FORGET:
         await conn.execute(statement, {"oldest": before})

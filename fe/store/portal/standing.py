@@ -10,6 +10,7 @@ from fe.ecf.ids import first_id
 from fe.identifiers import PersonId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.postgres.tenant_scope import Asked, fetch
 
 #: Counts stop at this number.
 MAX_COUNTED = 1000
@@ -130,13 +131,10 @@ class KeptRecords:
     has_papers: bool
 
 
-async def kept(conn: Conn, tenant_id: TenantId, person_id: PersonId, environment: Environment) -> KeptRecords:
+def kept_asked(tenant_id: TenantId, person_id: PersonId, environment: Environment) -> Asked[KeptRecords]:
     """Tell which records a company has, received ones in an environment, and what a person has seen of it."""
-    cursor = conn.cursor(row_factory=record_row(KeptRecords))
-    await cursor.execute(_KEPT, {"tenant": tenant_id, "person": person_id, "environment": environment})
-    found = await cursor.fetchone()
-    assert found is not None
-    return found
+    values = {"tenant": tenant_id, "person": person_id, "environment": environment}
+    return Asked(_KEPT.encode(), values, record_row(KeptRecords))
 
 
 _SEE = """
@@ -150,11 +148,12 @@ async def see_troubles(conn: Conn, tenant_id: TenantId, person_id: PersonId, at:
     await conn.execute(_SEE, {"tenant": tenant_id, "person": person_id, "at": at})
 
 
+def trouble_asked(tenant_id: TenantId, since: datetime) -> Asked[Unsettled]:
+    """Return the statement of `trouble`."""
+    values = {"tenant": tenant_id, "first": first_id(since), "environments": list(Environment)}
+    return Asked(_TROUBLE.encode(), values, record_row(Unsettled))
+
+
 async def trouble(conn: Conn, tenant_id: TenantId, since: datetime) -> list[Unsettled]:
     """Count the submissions that are under way, and those since `since` that were rejected or failed."""
-    cursor = conn.cursor(row_factory=record_row(Unsettled))
-    await cursor.execute(
-        _TROUBLE,
-        {"tenant": tenant_id, "first": first_id(since), "environments": list(Environment)},
-    )
-    return await cursor.fetchall()
+    return await fetch(conn, trouble_asked(tenant_id, since))

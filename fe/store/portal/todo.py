@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from psycopg.rows import scalar_row
+
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.month.period import YearMonth
-from fe.store.postgres.db import Conn
-from fe.store.records import waiting
+from fe.store.postgres.tenant_scope import Asked
 
 #: Receipts that are looked through for suppliers without a kind of expense.
 _LOOK = 1000
@@ -39,16 +40,7 @@ class Todo:
     unclassified: int
 
 
-async def of_company(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> Todo:
-    """Count them; answers up to waiting.MAX_COUNTED."""
-    answers, since = await waiting.count(conn, tenant_id, environment)
-    return Todo(environment, answers, since, month, await unclassified(conn, tenant_id, environment, month))
-
-
-async def unclassified(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> int:
+def unclassified_asked(tenant_id: TenantId, environment: Environment, month: YearMonth) -> Asked[int]:
     """Count the suppliers of a month that have no kind of expense."""
     values = {"tenant": tenant_id, "environment": environment, "first": month.first, "last": month.last}
-    cursor = await conn.execute(_UNCLASSIFIED, values)
-    row = await cursor.fetchone()
-    assert row is not None
-    return int(row[0])
+    return Asked(_UNCLASSIFIED.encode(), values, scalar_row)

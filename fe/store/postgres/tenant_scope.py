@@ -9,18 +9,21 @@ An engine of several nodes knows only of settings that SET LOCAL made in an open
 travel along.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import psycopg
 from psycopg import sql
 from psycopg.pq import TransactionStatus
-from psycopg.rows import AsyncRowFactory
+from psycopg.rows import AsyncRowFactory, BaseRowFactory
 
 from fe.identifiers import TenantId
 from fe.store.postgres.engine import POSTGRES, Engine
+
+Row = TypeVar("Row")
 
 _NAME_TENANT = "SELECT set_config('role', %s, true), set_config('fe.tenant', %s, true)"
 
@@ -81,6 +84,42 @@ class _TransactionScopedCursor(_ScopedCursor):
                 await psycopg.AsyncCursor(conn).execute("ROLLBACK", prepare=False)
             raise
         return self
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[Row]):
+    """A statement that was not sent yet, its values, and what its rows become."""
+
+    statement: bytes
+    values: Mapping[str, Any]
+    rows: AsyncRowFactory[Row] | BaseRowFactory[Row]
+
+
+async def fetch(conn: psycopg.AsyncConnection[Any], asked: Asked[Row]) -> list[Row]:
+    """Run one statement and return its rows."""
+    cursor = conn.cursor(row_factory=asked.rows)
+    await cursor.execute(asked.statement, asked.values)
+    return await cursor.fetchall()
+
+
+async def fetch_together(conn: psycopg.AsyncConnection[Any], *asked: Asked[Any]) -> list[list[Any]]:
+    """Run statements that do not hang on each other, in one round trip and one transaction; return the rows of each.
+
+    Within a tenant scope the tenant is named once for all. Of several nodes each statement goes by itself.
+    """
+    scope: object = conn.cursor_factory
+    if not (isinstance(scope, partial) and scope.func is _ScopedCursor):
+        return [await fetch(conn, one) for one in asked]
+    cursors = [psycopg.AsyncCursor(conn, row_factory=one.rows) for one in asked]
+    try:
+        async with conn.pipeline():
+            await psycopg.AsyncCursor(conn).execute(_NAME_TENANT, (scope.keywords["role"], scope.keywords["tenant"]))
+            for cursor, one in zip(cursors, asked, strict=True):
+                await cursor.execute(one.statement, one.values)
+    except BaseException:
+        conn._prepared.clear()  # as in a scoped cursor
+        raise
+    return [await cursor.fetchall() for cursor in cursors]
 
 
 @contextmanager

@@ -9,10 +9,10 @@ from uuid import UUID
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import id_after, moment_of
 from fe.identifiers import TenantId
-from fe.store.postgres.arrays import texts, uuids
+from fe.store.postgres.arrays import texts
 from fe.store.postgres.db import Conn
 from fe.store.records.archive import ISSUED, RECEIVED, VOIDED, PackageChain
-from fe.store.records.archive_planning import ENDS_OF_VOIDING, VOIDINGS, given_up
+from fe.store.records.archive_looks import archived, given_up, verdicts, voidings
 
 _CHECK_DUE = """
     SELECT c.tenant_id, c.environment
@@ -49,40 +49,13 @@ class CheckedPage:
     after: Any
 
 
-# By their ids, not as a join: a join would be planned as a hash of all that was ever archived.
-_PLACES = """
-    SELECT i.evidence_id, coalesce(p.stored_at IS NOT NULL, false)
-      FROM archive_items AS i
-      LEFT JOIN archive_packages AS p
-        ON p.tenant_id = i.tenant_id AND p.environment = i.environment AND p.number = i.number
-     WHERE i.tenant_id = %(tenant)s AND i.evidence_id = ANY (%(ids)s) AND i.part = %(part)s
-"""
-
-
 async def _missing(conn: Conn, values: Mapping[str, Any], part: str, ended: Mapping[UUID, datetime]) -> MissingEvidence:
     """Count evidence that is in no stored package, of some with the time of its end."""
-    found = await conn.execute(_PLACES, {**values, "ids": uuids(list(ended)), "part": part})
-    is_stored = dict(await found.fetchall())
-    unplanned = [at for one, at in ended.items() if one not in is_stored]
-    return MissingEvidence(len(ended) - sum(is_stored.values()), min(unplanned, default=None))
+    planned = await archived(conn, values, part, list(ended))
+    unplanned = [at for one, at in ended.items() if one not in planned]
+    return MissingEvidence(len(ended) - sum(one.is_stored for one in planned.values()), min(unplanned, default=None))
 
 
-# The verdict after as many as a page has: by the index alone, however many are to come.
-_NEXT_VERDICT = """
-    SELECT s.verdict_at
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s
-       AND s.verdict_at >= %(since)s AND s.verdict_at < %(until)s
-     ORDER BY s.verdict_at
-    OFFSET %(page)s
-     LIMIT 1
-"""
-_VERDICTS = """
-    SELECT s.submission_id, s.verdict_at
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s
-       AND s.verdict_at >= %(since)s AND s.verdict_at < %(end)s
-"""
 _RECEIVED = """
     SELECT r.received_id
       FROM received AS r
@@ -110,13 +83,8 @@ class CheckedPeriod:
 
 async def missing_verdicts(conn: Conn, tenant_id: TenantId, period: CheckedPeriod, since: datetime) -> CheckedPage:
     """Count the missing receipts with a verdict, from one time on."""
-    values: dict[str, Any] = period.values(tenant_id) | {"since": since}
-    end: datetime | None = since
-    while end == since:  # more verdicts of one moment than a page has
-        row = await (await conn.execute(_NEXT_VERDICT, values)).fetchone()
-        end = None if row is None else row[0]
-        values["page"] *= 2
-    found = await (await conn.execute(_VERDICTS, {**values, "end": period.until if end is None else end})).fetchall()
+    values = period.values(tenant_id)
+    found, end = await verdicts(conn, values, since, period.page)
     return CheckedPage(await _missing(conn, values, ISSUED, dict(found)), end)
 
 
@@ -139,8 +107,7 @@ async def missing_given_up(conn: Conn, tenant_id: TenantId, period: CheckedPerio
 async def missing_voidings(conn: Conn, tenant_id: TenantId, period: CheckedPeriod) -> MissingEvidence:
     """Count the missing voidings. A tenant has few."""
     values = period.values(tenant_id)
-    found = await (await conn.execute(VOIDINGS, {**values, "ends": texts(ENDS_OF_VOIDING)})).fetchall()
-    return await _missing(conn, values, VOIDED, {one: at for one, _, at in found})
+    return await _missing(conn, values, VOIDED, {one: at for one, _, at in await voidings(conn, values)})
 
 
 _REWIND = """

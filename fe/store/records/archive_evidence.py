@@ -45,22 +45,34 @@ _ITEMS = """
      ORDER BY i.evidence_id
      LIMIT %(limit)s
 """
+# Of tables that are cut by month, each receipt is read by its key, so in its own month alone: a list of ids would be
+# looked up in every month. OFFSET 0 has it so, whatever the planner thinks of the tables.
 _SUBMISSIONS = """
-    SELECT s.submission_id, s.root::text, s.issuer_rnc, s.status::text, s.e_ncf, s.total
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.submission_id = ANY (%(ids)s)
+    SELECT s.*
+      FROM unnest(%(ids)s::uuid[]) AS n (submission_id)
+     CROSS JOIN LATERAL (
+        SELECT x.submission_id, x.root::text, x.issuer_rnc, x.status::text, x.e_ncf, x.total
+          FROM submissions AS x
+         WHERE x.tenant_id = %(tenant)s AND x.submission_id = n.submission_id
+        OFFSET 0) AS s
 """
 _DOCUMENTS = """
-    SELECT d.submission_id, d.kind::text, d.content
-      FROM submission_documents AS d
-     WHERE d.tenant_id = %(tenant)s AND d.submission_id = ANY (%(ids)s)
+    SELECT d.*
+      FROM unnest(%(ids)s::uuid[]) AS n (submission_id)
+     CROSS JOIN LATERAL (
+        SELECT x.submission_id, x.kind::text, x.content
+          FROM submission_documents AS x
+         WHERE x.tenant_id = %(tenant)s AND x.submission_id = n.submission_id
+        OFFSET 0) AS d
 """
 _EVENTS = """
-    SELECT v.submission_id, v.seq, v.at, v.kind, v.detail::text, v.hash
-      FROM submission_events AS v
-      JOIN unnest(%(ids)s::uuid[], %(events)s::int[]) AS n (submission_id, events)
-        ON n.submission_id = v.submission_id AND v.seq <= n.events
-     WHERE v.tenant_id = %(tenant)s AND v.submission_id = ANY (%(ids)s)
+    SELECT v.*
+      FROM unnest(%(ids)s::uuid[], %(events)s::int[]) AS n (submission_id, events)
+     CROSS JOIN LATERAL (
+        SELECT x.submission_id, x.seq, x.at, x.kind, x.detail::text, x.hash
+          FROM submission_events AS x
+         WHERE x.tenant_id = %(tenant)s AND x.submission_id = n.submission_id AND x.seq <= n.events
+        OFFSET 0) AS v
      ORDER BY v.submission_id, v.seq
 """
 _ACKNOWLEDGEMENTS = """
@@ -74,15 +86,17 @@ _APPROVALS = """
      WHERE a.tenant_id = %(tenant)s AND a.submission_id = ANY (%(ids)s)
 """
 _RECEIVED = """
-    SELECT r.received_id, r.issuer_rnc, r.e_ncf, r.total, a.document, a.acknowledgement
-      FROM received AS r
-      JOIN acknowledgements AS a
-        ON a.tenant_id = r.tenant_id AND a.environment = r.environment AND a.digest = r.digest AND a.reason = 0
-     WHERE r.tenant_id = %(tenant)s AND a.tenant_id = %(tenant)s AND r.received_id = ANY (%(ids)s)
+    SELECT r.*
+      FROM unnest(%(ids)s::uuid[]) AS n (received_id)
+     CROSS JOIN LATERAL (
+        SELECT x.received_id, x.issuer_rnc, x.e_ncf, x.total, a.document, a.acknowledgement
+          FROM received AS x
+          JOIN acknowledgements AS a
+            ON a.tenant_id = x.tenant_id AND a.environment = x.environment AND a.digest = x.digest AND a.reason = 0
+         WHERE x.tenant_id = %(tenant)s AND a.tenant_id = %(tenant)s AND x.received_id = n.received_id
+        OFFSET 0) AS r
      ORDER BY r.received_id
 """
-
-
 _VOIDINGS = """
     SELECT v.subject, v.issuer_rnc, v.stage, v.document, v.requested_at, v.finished_at, v.reason, v.answer::text
       FROM voidings AS v

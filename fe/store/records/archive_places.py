@@ -13,7 +13,8 @@ from fe.month.period import YearMonth
 from fe.store.postgres.arrays import blobs, int8s, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
-from fe.store.records.archive import Package
+from fe.store.records.archive import ISSUED, Package
+from fe.store.records.archive_looks import archived
 
 #: Types whose documents stay: statements search the text of notes, and the 606 is read off purchases.
 STAY = ("33", "34", "41", "43", "47")
@@ -61,15 +62,6 @@ _RECEIPTS = """
      ORDER BY s.submission_id
      LIMIT %(limit)s
 """
-# By their ids, not as joins: a join would be planned as a hash of all that the tenant has.
-_ARCHIVED = """
-    SELECT i.evidence_id
-      FROM archive_items AS i
-      LEFT JOIN archive_packages AS p
-        ON p.tenant_id = i.tenant_id AND p.environment = i.environment AND p.number = i.number
-     WHERE i.tenant_id = %(tenant)s AND i.evidence_id = ANY (%(ids)s) AND i.part = 'issued'
-       AND (p.stored_at IS NOT NULL OR i.refused IS NOT NULL)
-"""
 _HANDING = """
     SELECT m.subject FROM mails AS m
      WHERE m.tenant_id = %(tenant)s AND m.subject = ANY (%(ids)s) AND m.run_at < 'infinity'
@@ -89,14 +81,15 @@ async def month_state(
     values: dict[str, Any] = {"tenant": tenant_id, "first": span.first, "end": span.end, "limit": page}
     rows = await (await conn.execute(_RECEIPTS, values)).fetchall()
     values["ids"] = uuids([one for one, _, _ in rows])
-    archived = {one for (one,) in await (await conn.execute(_ARCHIVED, values)).fetchall()}
+    known = await archived(conn, values, ISSUED, [one for one, _, _ in rows])
+    settled = {one for one, item in known.items() if item.is_stored or item.is_refused}
     handing = await (await conn.execute(_HANDING, values)).fetchall()
     verdicts = {one: at for one, at, _ in rows if at is not None}
     state = MonthState(
         len(rows),
         open=sum(is_open for _, _, is_open in rows),
         young=sum(at >= limit for at in verdicts.values()),
-        unarchived=len(verdicts.keys() - archived),
+        unarchived=len(verdicts.keys() - settled),
         handing=len(handing),
     )
     return state, id_after(rows[-1][0]) if len(rows) == page else None
@@ -135,12 +128,17 @@ class ArchivePlace:
     digest: bytes
 
 
+# OFFSET 0 has each receipt read by its key, so in its own month alone: a list of ids would be looked up in every month.
 _DIGESTS = """
-    SELECT s.submission_id, d.kind::text, sha256(d.content)
-      FROM submissions AS s
-      JOIN submission_documents AS d ON d.tenant_id = %(tenant)s AND d.submission_id = s.submission_id
-     WHERE s.tenant_id = %(tenant)s AND s.submission_id = ANY (%(ids)s) AND s.root IN ('ECF', 'RFCE')
-       AND s.verdict_at IS NOT NULL AND NOT coalesce(s.ecf_type = ANY (%(stay)s), false)
+    SELECT s.*
+      FROM unnest(%(ids)s::uuid[]) AS n (submission_id)
+     CROSS JOIN LATERAL (
+        SELECT x.submission_id, d.kind::text, sha256(d.content)
+          FROM submissions AS x
+          JOIN submission_documents AS d ON d.tenant_id = %(tenant)s AND d.submission_id = n.submission_id
+         WHERE x.tenant_id = %(tenant)s AND x.submission_id = n.submission_id AND x.root IN ('ECF', 'RFCE')
+           AND x.verdict_at IS NOT NULL AND NOT coalesce(x.ecf_type = ANY (%(stay)s), false)
+        OFFSET 0) AS s
 """
 
 
@@ -226,9 +224,12 @@ _PLACES = """
      LIMIT %(limit)s
 """
 _THERE = """
-    SELECT DISTINCT d.submission_id
-      FROM submission_documents AS d
-     WHERE d.tenant_id = %(tenant)s AND d.submission_id = ANY (%(ids)s)
+    SELECT n.submission_id
+      FROM unnest(%(ids)s::uuid[]) AS n (submission_id)
+     CROSS JOIN LATERAL (
+        SELECT FROM submission_documents AS d
+         WHERE d.tenant_id = %(tenant)s AND d.submission_id = n.submission_id
+         LIMIT 1) AS d
 """
 
 

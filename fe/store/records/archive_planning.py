@@ -10,14 +10,12 @@ from fe.ecf.ids import moment_of
 from fe.store.postgres.arrays import int4s, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.records.archive import ACKNOWLEDGEMENT, APPROVAL, BEGIN, ISSUED, RECEIVED, VOIDED, PackageChain
+from fe.store.records.archive_looks import NO_ID, archived, given_up, verdicts, voidings
 
 T = TypeVar("T")
 
-NO_ID = UUID(int=0)
 #: Rows that a statement of the planning reads: few, so that each step of the loop is short.
 _LOOK = 1000
-#: Stages of voidings that ended, and were sent.
-ENDS_OF_VOIDING = ("voided", "partly voided", "rejected")
 
 _MARKS = """
     SELECT c.planned_until, c.issued_until
@@ -31,30 +29,6 @@ _LAST = """
      WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s
      ORDER BY p.number DESC
      LIMIT 1
-"""
-# The verdict after as many as one package has room for: by the index alone, however many are to come.
-_WINDOW = """
-    SELECT s.verdict_at
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s
-       AND s.verdict_at >= %(issued_until)s AND s.verdict_at < %(until)s
-     ORDER BY s.verdict_at
-    OFFSET %(room)s
-     LIMIT 1
-"""
-_CANDIDATES = """
-    SELECT s.submission_id, s.verdict_at
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s
-       AND s.verdict_at >= %(issued_until)s AND s.verdict_at < %(until)s
-       AND s.verdict_at <= coalesce(%(window)s::timestamptz, 'infinity')
-     ORDER BY s.verdict_at, s.submission_id
-"""
-# By their ids, not as a join: a join would be planned as a hash of all that was ever archived.
-_ARCHIVED = """
-    SELECT i.evidence_id
-      FROM archive_items AS i
-     WHERE i.tenant_id = %(tenant)s AND i.evidence_id = ANY (%(ids)s) AND i.part = %(part)s
 """
 _SIZES = """
     SELECT n.submission_id,
@@ -109,32 +83,18 @@ _RECEIVED = """
        AND r.received_id >= uuid_floor(%(planned_until)s) AND r.received_id < uuid_floor(%(until)s)
      ORDER BY r.received_id
 """
+# OFFSET 0 has each read by its key, whatever the planner thinks of the tables.
 _RECEIVED_SIZES = """
-    SELECT r.received_id, octet_length(a.document) + octet_length(a.acknowledgement)
-      FROM received AS r
-      JOIN acknowledgements AS a
-        ON a.tenant_id = r.tenant_id AND a.environment = r.environment AND a.digest = r.digest AND a.reason = 0
-     WHERE r.tenant_id = %(tenant)s AND a.tenant_id = %(tenant)s AND r.received_id = ANY (%(ids)s)
+    SELECT r.*
+      FROM unnest(%(ids)s::uuid[]) AS n (received_id)
+     CROSS JOIN LATERAL (
+        SELECT x.received_id, octet_length(a.document) + octet_length(a.acknowledgement)
+          FROM received AS x
+          JOIN acknowledgements AS a
+            ON a.tenant_id = x.tenant_id AND a.environment = x.environment AND a.digest = x.digest AND a.reason = 0
+         WHERE x.tenant_id = %(tenant)s AND a.tenant_id = %(tenant)s AND x.received_id = n.received_id
+        OFFSET 0) AS r
      ORDER BY r.received_id
-"""
-# Signed, and refused outright or given up by an operator. Status and time do not change any more. By id, as their end
-# may be long after their month: a page of what ended as `error`.
-_GIVEN_UP = """
-    SELECT s.submission_id, s.updated_at, s.signed_at IS NOT NULL
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.status = 'error'
-       AND s.submission_id > %(after)s AND s.submission_id < uuid_floor(%(until)s)
-     ORDER BY s.submission_id
-     LIMIT %(page)s
-"""
-# A tenant has few. They are not joined with what is archived, which may be on another node.
-VOIDINGS = """
-    SELECT v.subject, octet_length(v.document), v.finished_at
-      FROM voidings AS v
-     WHERE v.tenant_id = %(tenant)s AND v.environment = %(environment)s
-       AND v.stage = ANY (%(ends)s) AND v.document IS NOT NULL
-       AND v.finished_at >= %(since)s AND v.finished_at < %(until)s
-     ORDER BY v.subject
 """
 _ARRIVED = """
     SELECT d.submission_id, 'acknowledgement'
@@ -260,19 +220,11 @@ def _cut(many: Sequence[T]) -> Iterator[Sequence[T]]:
 
 async def _take_issued(conn: Conn, values: Mapping[str, Any], draft: _Draft) -> datetime:
     """Take the next receipts that are in no package; return the time to go on from, `until` when there are no more."""
-    until: datetime = values["until"]
     since: datetime = values["issued_until"]
-    wide = _LOOK
     taken = {one for one, _, _ in draft.items}
-    while True:
-        found = await (await conn.execute(_WINDOW, {**values, "room": wide})).fetchone()
-        window: datetime | None = None if found is None else found[0]
-        near = await (await conn.execute(_CANDIDATES, {**values, "window": window})).fetchall()
-        missing = set(await _fresh(conn, values, ISSUED, [one for one, _ in near if one not in taken]))
-        fresh = [(one, at) for one, at in near if one in missing][: draft.room]
-        if fresh or window != since:
-            break
-        wide = wide * 2  # more verdicts of one moment than a window holds
+    found, end = await verdicts(conn, values, since, _LOOK)
+    missing = set(await _fresh(conn, values, ISSUED, [one for one, _ in found if one not in taken]))
+    fresh = [(one, at) for one, at in found if one in missing][: draft.room]
     sizes = await conn.execute(_SIZES, {**values, "ids": uuids([one for one, _ in fresh])})
     known_sizes = {one: (events, size) for one, events, size in await sizes.fetchall()}
     reached: datetime = since
@@ -280,7 +232,7 @@ async def _take_issued(conn: Conn, values: Mapping[str, Any], draft: _Draft) -> 
         if not draft.take(one, ISSUED, *known_sizes[one]):
             return reached
         reached = at
-    return reached if len(fresh) < len(missing) else window or until
+    return reached if len(fresh) < len(missing) else end or values["until"]
 
 
 async def _end_of_look(conn: Conn, values: Mapping[str, Any]) -> datetime:
@@ -307,11 +259,11 @@ async def _take_others(conn: Conn, values: Mapping[str, Any], draft: _Draft) -> 
     begin: datetime = values["planned_until"]
     end = await _end_of_look(conn, values)
     is_last = end == values["until"]
-    values = {**values, "until": end, "since": begin, "ends": texts(ENDS_OF_VOIDING)}
+    values = {**values, "until": end, "since": begin}
     arrived = [one for (one,) in await (await conn.execute(_RECEIVED, values)).fetchall()]
     fresh = await _fresh(conn, values, RECEIVED, arrived)
     received = await (await conn.execute(_RECEIVED_SIZES, {**values, "ids": uuids(fresh)})).fetchall()
-    ended = await (await conn.execute(VOIDINGS, values)).fetchall()
+    ended = await voidings(conn, values)
     voided = set(await _fresh(conn, values, VOIDED, [one for one, _, _ in ended]))
     failed: list[UUID] = []
     after: UUID | None = NO_ID if is_last else None
@@ -336,17 +288,6 @@ async def _take_others(conn: Conn, values: Mapping[str, Any], draft: _Draft) -> 
     return end
 
 
-async def given_up(
-    conn: Conn, values: Mapping[str, Any], after: UUID, page: int
-) -> tuple[list[tuple[UUID, datetime]], UUID | None]:
-    """Read signed receipts of a chain that ended as `error`, with the time of their end, and the id to go on after.
-
-    Looks at `page` receipts that ended so, by id.
-    """
-    found = await (await conn.execute(_GIVEN_UP, {**values, "after": after, "page": page})).fetchall()
-    return [(one, at) for one, at, is_signed in found if is_signed], found[-1][0] if len(found) == page else None
-
-
 async def _late(conn: Conn, values: Mapping[str, Any]) -> list[tuple[UUID, str, int]]:
     """Read acknowledgements and approvals that arrived after their receipt was packed."""
     arrived = await (await conn.execute(_ARRIVED, values)).fetchall()
@@ -362,6 +303,5 @@ async def _late(conn: Conn, values: Mapping[str, Any]) -> list[tuple[UUID, str, 
 
 async def _fresh(conn: Conn, values: Mapping[str, Any], part: str, ids: Sequence[UUID]) -> list[UUID]:
     """Leave out evidence that is in a package."""
-    known = await conn.execute(_ARCHIVED, {**values, "ids": uuids(ids), "part": part})
-    archived = {one for (one,) in await known.fetchall()}
-    return [one for one in ids if one not in archived]
+    known = await archived(conn, values, part, ids)
+    return [one for one in ids if one not in known]

@@ -137,26 +137,41 @@ class OutageNotice:
     about: str
 
 
-# Its end is told to those alone who were told that it began.
+# Its end is told to those alone who were told that it began. An outage of a sandbox is told to its tenant alone,
+# however short it is.
 _TO_TELL = """
     SELECT w.tenant_id, 'authority.down' AS kind, o.environment, o.host, o.began_at, NULL::timestamptz AS ended_at,
            o.about
-      FROM (SELECT x.*, concat_ws(' ', x.environment, x.host, extract(EPOCH FROM x.began_at)) AS about
+      FROM (SELECT x.environment, x.host, x.began_at, NULL::bigint AS tenant_id,
+                   concat_ws(' ', x.environment, x.host, extract(EPOCH FROM x.began_at)) AS about
               FROM authority_outages AS x
-             WHERE x.ended_at IS NULL AND x.began_at <= %(began_before)s) AS o
+             WHERE x.ended_at IS NULL AND x.began_at <= %(began_before)s
+            UNION ALL
+            SELECT p.environment, 'ecf', p.began_at, p.tenant_id,
+                   concat_ws(' ', p.environment, 'sandbox', extract(EPOCH FROM p.began_at))
+              FROM sandbox_outages AS p
+             WHERE p.began_at > %(ended_after)s) AS o
      CROSS JOIN LATERAL (SELECT DISTINCT e.tenant_id
                            FROM webhook_endpoints AS e
                           WHERE e.enabled AND e.removed_at IS NULL AND 'authority.down' = ANY (e.events)
-                            AND (e.environment IS NULL OR e.environment = o.environment)) AS w
+                            AND (e.environment IS NULL OR e.environment = o.environment)
+                            AND (o.tenant_id IS NULL OR e.tenant_id = o.tenant_id)) AS w
      WHERE NOT EXISTS (SELECT 1
                          FROM webhook_notices AS n
                         WHERE n.tenant_id = w.tenant_id AND n.kind = 'authority.down' AND n.about = o.about)
     UNION ALL
     SELECT n.tenant_id, 'authority.up', o.environment, o.host, o.began_at, o.ended_at, o.about
-      FROM (SELECT x.*, concat_ws(' ', x.environment, x.host, extract(EPOCH FROM x.began_at)) AS about
+      FROM (SELECT x.environment, x.host, x.began_at, x.ended_at, NULL::bigint AS tenant_id,
+                   concat_ws(' ', x.environment, x.host, extract(EPOCH FROM x.began_at)) AS about
               FROM authority_outages AS x
-             WHERE x.ended_at > %(ended_after)s) AS o
-      JOIN webhook_notices AS n ON n.kind = 'authority.down' AND n.about = o.about
+             WHERE x.ended_at > %(ended_after)s
+            UNION ALL
+            SELECT p.environment, 'ecf', p.began_at, p.ends_at, p.tenant_id,
+                   concat_ws(' ', p.environment, 'sandbox', extract(EPOCH FROM p.began_at))
+              FROM sandbox_outages AS p
+             WHERE p.ends_at > %(ended_after)s AND p.ends_at <= now()) AS o
+      JOIN webhook_notices AS n
+        ON n.kind = 'authority.down' AND n.about = o.about AND (o.tenant_id IS NULL OR n.tenant_id = o.tenant_id)
      WHERE webhook_wanted(n.tenant_id, o.environment, 'authority.up')
        AND NOT EXISTS (SELECT 1
                          FROM webhook_notices AS m

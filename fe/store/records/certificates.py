@@ -9,6 +9,7 @@ from psycopg.rows import class_row, scalar_row
 
 from fe.identifiers import CertificateId, TenantId, UserId
 from fe.store.postgres.db import Conn
+from fe.store.postgres.tenant_scope import Asked, fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +172,14 @@ _RECORD = """
 _IN_USE = f"{_RECORD} AND retired_at IS NULL ORDER BY user_id NULLS FIRST, not_before"
 
 
+def in_use_asked(tenant_id: TenantId) -> Asked[CertificateRecord]:
+    """Return the statement of `in_use`."""
+    return Asked(_IN_USE.encode(), {"tenant": tenant_id}, class_row(CertificateRecord))
+
+
 async def in_use(conn: Conn, tenant_id: TenantId) -> list[CertificateRecord]:
     """List a tenant's certificates that are not retired, the company's first; a holder may have a renewed one, too."""
-    cursor = conn.cursor(row_factory=class_row(CertificateRecord))
-    await cursor.execute(_IN_USE, {"tenant": tenant_id})
-    return await cursor.fetchall()
+    return await fetch(conn, in_use_asked(tenant_id))
 
 
 _EVERY = f"{_RECORD} ORDER BY retired_at DESC NULLS FIRST, user_id NULLS FIRST, certificate_id"

@@ -12,7 +12,7 @@ from fe.ecf.dates import ZONE
 from fe.ecf.ids import first_id
 from fe.identifiers import TenantId
 from fe.month.period import YearMonth
-from fe.month.purchases import Expense, Itbis
+from fe.month.report_606 import Expense, Itbis
 from fe.store.postgres.db import Conn
 
 _OF_SUPPLIERS = """

@@ -181,6 +181,10 @@ _WHILE = f"""
                                FROM authority_outages AS o
                               WHERE o.environment = %(environment)s AND o.host = %(host)s
                                 AND (o.ended_at IS NULL OR (o.began_at <= s.signed_at AND o.ended_at > s.signed_at)))
+                  OR EXISTS (SELECT 1
+                               FROM sandbox_outages AS x
+                              WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s
+                                AND (x.ends_at > now() OR (x.began_at <= s.signed_at AND x.ends_at > s.signed_at)))
                 THEN 'contingency'
                 WHEN EXISTS (SELECT 1
                                FROM mode_periods AS p

@@ -19,6 +19,7 @@ from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import StoreError
 from fe.store.postgres.rows import record_row
+from fe.store.postgres.tenant_scope import Asked, fetch
 
 #: How the clientRequestId of a try begins.
 TRY_PREFIX = "paper:"
@@ -499,11 +500,14 @@ _OPEN = """
 """
 
 
+def still_open_asked(tenant_id: TenantId) -> Asked[OpenPapers]:
+    """Return the statement of `still_open`."""
+    return Asked(_OPEN.encode(), {"tenant": tenant_id}, record_row(OpenPapers))
+
+
 async def still_open(conn: Conn, tenant_id: TenantId) -> Mapping[Environment, OpenPapers]:
     """Count the receipts without an accepted e-CF, by environment; none where there is none."""
-    cursor = conn.cursor(row_factory=record_row(OpenPapers))
-    await cursor.execute(_OPEN, {"tenant": tenant_id})
-    return {one.environment: one for one in await cursor.fetchall()}
+    return {one.environment: one for one in await fetch(conn, still_open_asked(tenant_id))}
 
 
 @dataclass(frozen=True, slots=True)

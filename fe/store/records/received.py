@@ -183,11 +183,14 @@ _IS_PENDING = """EXISTS (
              WHERE s.tenant_id = %(tenant)s AND s.e_ncf = r.e_ncf COLLATE "default" AND s.root = 'ACECF'
                AND s.ecf_type IS NULL AND s.environment = r.environment AND s.issuer_rnc = r.issuer_rnc
                AND s.status IN ('Aceptado', 'Aceptado Condicional'))"""
-#: The columns of a record; what they are read from follows, as `r`.
-RECORD = f"""
+_RECORD = """
     SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
-           r.total, r.received_at, coalesce({_WORD}, 'pending') AS approval_status
+           r.total, r.received_at, {word} AS approval_status
       FROM"""
+#: The columns of a record; what they are read from follows, as `r`.
+RECORD = _RECORD.format(word=f"coalesce({_WORD}, 'pending')")
+# Where a decision is asked for, it is what each row has: it is not looked up a second time, nor planned for.
+_RECORDS_OF = {status: _RECORD.format(word=f"'{status}'") for status in ApprovalStatus}
 
 # Only what is asked for is in the statement: a condition that may be none makes the planner expect a handful of rows,
 # and sort what are thousands, where a page is to be read off the key.
@@ -319,8 +322,9 @@ async def listed(
     else:
         source = _LOOK.format(where=f"{chosen.in_index()} AND {after}", order=order)
         where = chosen.looked_through() or "true"
-    page = f"{RECORD} {_PAGE.format(source=source, where=where, order=order)} AS r ORDER BY {order}"
-    await found.execute(page.encode(), values)
+    record = RECORD if chosen.status is None else _RECORDS_OF[chosen.status]
+    page = f"{record} {_PAGE.format(source=source, where=where, order=order)} AS r ORDER BY {order}"
+    await found.execute(page.encode(), values, prepare=True)
     return await found.fetchall()
 
 
@@ -346,31 +350,36 @@ def _order(chosen: ReceivedFilter, below: UUID | None) -> tuple[str, str]:
 
 # Gives the same decisions as `_WORD`, for thousands of documents at once: their ids and numbers are looked up together.
 # A comparison with `IS TRUE` or in a CASE is made with a hash table; as a join it might become a nested loop, because
-# plans are made without knowing the values.
+# plans are made without knowing the values. Accepted submissions are one range of `submissions_that_approve`, of which
+# no row is read; the bounds leave out the other months.
 _COUNT_DECIDED = f"""
     WITH asked AS MATERIALIZED (
-            SELECT r.received_id, r.environment, r.issuer_rnc, r.e_ncf
+            SELECT r.received_id
               FROM received AS r
              WHERE r.tenant_id = %(tenant)s AND {{where}}),
+         said AS MATERIALIZED (
+            SELECT a.received_id, a.round, a.approved, a.submission_id
+              FROM approvals AS a
+             WHERE a.tenant_id = %(tenant)s AND a.received_id = ANY (ARRAY(SELECT k.received_id FROM asked AS k))),
          accepted AS MATERIALIZED (
             SELECT s.submission_id
               FROM submissions AS s
-             WHERE s.tenant_id = %(tenant)s AND s.status IN ('Aceptado', 'Aceptado Condicional')
-               AND s.submission_id = ANY (ARRAY(
-                    SELECT a.submission_id
-                      FROM approvals AS a
-                     WHERE a.tenant_id = %(tenant)s
-                       AND a.received_id = ANY (ARRAY(SELECT k.received_id FROM asked AS k))))),
+             WHERE s.tenant_id = %(tenant)s AND s.root = 'ACECF' AND s.status IN ('Aceptado', 'Aceptado Condicional')
+               AND s.submission_id >= (SELECT x.submission_id FROM said AS x ORDER BY x.submission_id LIMIT 1)
+               AND s.submission_id <= (SELECT x.submission_id FROM said AS x ORDER BY x.submission_id DESC LIMIT 1)),
          decided AS MATERIALIZED (
             SELECT DISTINCT ON (a.received_id) a.received_id, a.approved
-              FROM approvals AS a
-             WHERE a.tenant_id = %(tenant)s AND a.received_id = ANY (ARRAY(SELECT k.received_id FROM asked AS k))
-               AND (a.submission_id IN (SELECT c.submission_id FROM accepted AS c)) IS TRUE
+              FROM said AS a
+             WHERE (a.submission_id IN (SELECT c.submission_id FROM accepted AS c)) IS TRUE
              ORDER BY a.received_id, a.round DESC),
          others AS MATERIALIZED (
-            SELECT k.*
-              FROM asked AS k
-             WHERE (k.received_id IN (SELECT d.received_id FROM decided AS d)) IS NOT TRUE),
+            SELECT r.environment, r.issuer_rnc, r.e_ncf
+              FROM received AS r
+             WHERE r.tenant_id = %(tenant)s
+               AND r.received_id = ANY (ARRAY(
+                    SELECT k.received_id
+                      FROM asked AS k
+                     WHERE (k.received_id IN (SELECT d.received_id FROM decided AS d)) IS NOT TRUE))),
          sent AS MATERIALIZED (
             SELECT s.e_ncf
               FROM submissions AS s
@@ -391,7 +400,8 @@ async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
     if chosen.status in (ApprovalStatus.APPROVED, ApprovalStatus.REJECTED):
         counting = _COUNT_DECIDED.format(where=f"{chosen.in_index()} AND {chosen.of_content() or 'true'}")
         values |= {"status": chosen.status, "approved": chosen.status is ApprovalStatus.APPROVED}
-    cursor = await conn.execute(counting.encode(), values)
+    # Prepared at once: to plan it for every month costs as much as to run it.
+    cursor = await conn.execute(counting.encode(), values, prepare=True)
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])

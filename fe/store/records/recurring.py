@@ -20,6 +20,7 @@ from fe.identifiers import ApiKeyId, SubmissionId, TenantId, UserId
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.postgres.tenant_scope import Asked
 
 #: Recurring receipts that a tenant may have in an environment.
 MOST: Final = 5_000
@@ -496,7 +497,6 @@ class RecurringNotice:
     at_risk: int
 
 
-async def notices(conn: Conn, tenant_id: TenantId) -> list[RecurringNotice]:
-    """Count what needs attention, by environment."""
-    cursor = conn.cursor(row_factory=record_row(RecurringNotice))
-    return await (await cursor.execute(_NOTICES, {"tenant": tenant_id})).fetchall()
+def notices_asked(tenant_id: TenantId) -> Asked[RecurringNotice]:
+    """Return the statement that counts what needs attention, by environment."""
+    return Asked(_NOTICES.encode(), {"tenant": tenant_id}, record_row(RecurringNotice))

@@ -144,10 +144,19 @@ async def certificates(conn: Conn) -> list[tuple[str, str, int]]:
 # How fast a sequence is used is known on the average of its life, and no better than that, but for at least a day.
 _SEQUENCES = f"""
     WITH {_AT_WORK}, counted AS (
-        SELECT q.environment, q.expire_at, q.max_number - q.min_number + 1 AS size,
-               q.current_number - q.min_number AS used, q.max_number + 1 - q.current_number AS remaining,
+        SELECT q.environment,
+               CASE WHEN NOT ahead.counts THEN q.expire_at
+                    WHEN ahead.is_due THEN q.next_expire_at
+                    WHEN num_nulls(q.expire_at, q.next_expire_at) = 0
+                    THEN greatest(q.expire_at, q.next_expire_at) END AS expire_at,
+               q.max_number - q.min_number + 1 AS size, q.current_number - q.min_number AS used,
+               CASE WHEN ahead.counts AND ahead.is_due THEN 0 ELSE q.max_number + 1 - q.current_number END
+                    + CASE WHEN ahead.counts THEN q.next_max + 1 - q.next_min ELSE 0 END AS remaining,
                greatest(extract(EPOCH FROM now() - q.created_at) / 86400, 1) AS days
           FROM sequences AS q
+         CROSS JOIN LATERAL (
+            SELECT q.next_min IS NOT NULL AND coalesce(q.next_expire_at > now(), true) AS counts,
+                   q.current_number > q.max_number OR coalesce(q.expire_at <= now(), false) AS is_due) AS ahead
           JOIN at_work ON at_work.tenant_id = q.tenant_id
          WHERE q.is_active
     )

@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row, dict_row
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.dates import end_of_day, last_day
 from fe.identifiers import ClientRequestId, TenantId, UserId
 from fe.store.postgres.db import Conn
 from fe.store.queue.inputs import Candidate
@@ -80,7 +81,7 @@ _SEQUENCES = """
                       WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
                         AND r.prefix = left(q.prefix, 3) AND r.number >= q.min_number AND r.number < q.current_number),
                     q.current_number) AS next_number,
-           q.expire_at,
+           q.expire_at, q.next_min, q.next_max, q.next_expire_at,
            CASE WHEN left(q.prefix, 3) = left(%(e_ncf)s::text, 3)
                 THEN number_lies(%(e_ncf)s::text, q.prefix, q.min_number, q.max_number, q.former_ranges) END AS lies,
            CASE WHEN left(q.prefix, 3) = left(%(e_ncf)s::text, 3)
@@ -114,7 +115,7 @@ async def tenant_context(
     row = await tenant.fetchone()
     assert row is not None
     every = await sequences.fetchall()
-    found = [each for each in every if each["is_active"]]
+    found = [_gone_on(each, now) for each in every if each["is_active"]]
     expiries = {each["prefix"]: each["expire_at"] for each in found}
     own_sequence = min(
         (each for each in found if each["lies"] is not None), key=lambda each: each["lies"], default=None
@@ -169,3 +170,17 @@ async def candidates(conn: Conn, tenant_id: TenantId) -> list[Candidate]:
     cursor = conn.cursor(row_factory=class_row(Candidate))
     await cursor.execute(_CANDIDATES, {"tenant": tenant_id})
     return await cursor.fetchall()
+
+
+def _gone_on(each: dict[str, Any], now: datetime) -> dict[str, Any]:
+    """Return a sequence as a draw finds it: see GoesOn.at."""
+    is_over = each["expire_at"] is not None and end_of_day(last_day(each["expire_at"])) <= now
+    following = each["next_expire_at"]
+    if (
+        each["next_min"] is None
+        or (not is_over and each["next_number"] <= each["max_number"])
+        or (following is not None and end_of_day(last_day(following)) <= now)
+    ):
+        return each
+    begun = {"next_number": each["next_min"], "max_number": each["next_max"], "expire_at": following}
+    return each | begun

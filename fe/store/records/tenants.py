@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from fe.identifiers import TenantId, UserId
 from fe.store.postgres.db import Conn
+from fe.store.postgres.tenant_scope import Asked, fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,14 @@ async def by_name(conn: Conn, name: str) -> Tenant | None:
 _BY_ID = f"{_SHOWN} WHERE t.tenant_id = %(tenant)s"
 
 
+def by_id_asked(tenant_id: TenantId) -> Asked[Tenant]:
+    """Return the statement of `by_id`."""
+    return Asked(_BY_ID.encode(), {"tenant": tenant_id}, class_row(Tenant))
+
+
 async def by_id(conn: Conn, tenant_id: TenantId) -> Tenant | None:
     """Find a tenant by its id."""
-    cursor = conn.cursor(row_factory=class_row(Tenant))
-    await cursor.execute(_BY_ID, {"tenant": tenant_id})
-    return await cursor.fetchone()
+    return next(iter(await fetch(conn, by_id_asked(tenant_id))), None)
 
 
 # Not FOR UPDATE, which blocks every row that references the tenant by a foreign key, such as its changes; their writer

@@ -566,6 +566,15 @@ _WITHIN = """
        AND v.first_number <= %(last)s AND v.last_number >= %(first)s
      ORDER BY v.first_number
 """
+_VOID_WITHIN = """
+    SELECT x.prefix, sum(least(v.last_number, x.last) - greatest(v.first_number, x.first) + 1)::bigint
+      FROM unnest(%(prefixes)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[]) AS x (prefix, first, last)
+      JOIN voided_ranges AS v
+        ON v.tenant_id = %(tenant)s AND v.environment = %(environment)s AND v.prefix = x.prefix
+       AND v.first_number <= x.last AND v.last_number >= x.first
+     WHERE v.fate = 'void'
+     GROUP BY x.prefix
+"""
 
 
 async def voided_on(
@@ -584,3 +593,17 @@ async def within(
     cursor = conn.cursor(row_factory=record_row(VoidRange))
     given = {"tenant": tenant_id, "environment": environment, "prefix": prefix, "first": first, "last": last}
     return await (await cursor.execute(_WITHIN, given)).fetchall()
+
+
+async def void_within(
+    conn: Conn, tenant_id: TenantId, environment: Environment, stretches: Mapping[str, tuple[int, int]]
+) -> dict[str, int]:
+    """Count the void numbers of stretches, by prefix; those without one are left out."""
+    given = {
+        "tenant": tenant_id,
+        "environment": environment,
+        "prefixes": list(stretches),
+        "firsts": [first for first, _ in stretches.values()],
+        "lasts": [last for _, last in stretches.values()],
+    }
+    return dict(await (await conn.execute(_VOID_WITHIN, given)).fetchall())

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from psycopg.rows import args_row
+
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import moment_of
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.postgres.tenant_scope import Asked
 from fe.store.records.received import RECORD, ApprovalStatus, ReceivedRecord
 
 #: Receipts on a page.
@@ -92,9 +95,18 @@ _COUNT = f"""
 """
 
 
-async def count(conn: Conn, tenant_id: TenantId, environment: Environment) -> tuple[int, datetime | None]:
-    """Count those that wait, MAX_COUNTED at most, and tell since when the first of them does."""
-    cursor = await conn.execute(_COUNT, {"tenant": tenant_id, "environment": environment})
-    row = await cursor.fetchone()
-    assert row is not None
-    return int(row[0]), None if row[1] is None else moment_of(UUID(row[1]))
+@dataclass(frozen=True, slots=True)
+class WaitingCount:
+    """How many wait, MAX_COUNTED at most, and since when the first of them does."""
+
+    many: int
+    since: datetime | None
+
+
+def count_asked(tenant_id: TenantId, environment: Environment) -> Asked[WaitingCount]:
+    """Count those that wait."""
+
+    def made(many: int, first: str | None) -> WaitingCount:
+        return WaitingCount(many, None if first is None else moment_of(UUID(first)))
+
+    return Asked(_COUNT.encode(), {"tenant": tenant_id, "environment": environment}, args_row(made))

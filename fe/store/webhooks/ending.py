@@ -8,11 +8,11 @@ from psycopg.rows import class_row
 from fe.identifiers import CertificateId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.records.certificates import HAS_NO_RENEWAL
-from fe.store.records.sequences import EndsWithADay
+from fe.store.records.sequences import GoesOn
 
 
 @dataclass(frozen=True, slots=True)
-class EndingSequence(EndsWithADay):
+class EndingSequence(GoesOn):
     """An active sequence that runs low or ends soon. `current_number` is the next one; `max_number` + 1: used up."""
 
     tenant_id: TenantId
@@ -24,6 +24,9 @@ class EndingSequence(EndsWithADay):
     expire_at: datetime | None
     #: '' of the one that a submission draws from by default.
     name: str = ""
+    next_min: int | None = None
+    next_max: int | None = None
+    next_expire_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ _WANTS_CERTIFICATES = _WANTED.format(table="c", wants="'certificate.expiring' = 
 
 _SEQUENCES = f"""
     SELECT q.tenant_id, q.environment, left(q.prefix, 3) AS prefix, substr(q.prefix, 5) AS name, q.min_number,
-           q.max_number, q.current_number, q.expire_at
+           q.max_number, q.current_number, q.expire_at, q.next_min, q.next_max, q.next_expire_at
       FROM sequences AS q
      WHERE q.is_active AND {_WANTS_SEQUENCES}
        AND ((q.max_number - q.current_number + 1) * 10 <= q.max_number - q.min_number + 1 OR q.expire_at < %(before)s)
@@ -54,7 +57,7 @@ _SEQUENCES = f"""
 
 
 async def sequences(conn: Conn, now: datetime, within: timedelta) -> list[EndingSequence]:
-    """Return sequences with at most a tenth of their numbers left, or that expire `within` this time."""
+    """Return sequences with at most a tenth of their own range left, or whose range expires `within` this time."""
     cursor = conn.cursor(row_factory=class_row(EndingSequence))
     await cursor.execute(_SEQUENCES, {"before": now + within})
     return await cursor.fetchall()

@@ -12,6 +12,7 @@ from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.postgres.tenant_scope import Asked, fetch
 
 #: The name of the endpoint that an environment has had alone.
 DEFAULT = "default"
@@ -70,11 +71,14 @@ _LISTED = f"""
 """
 
 
+def listed_asked(tenant_id: TenantId) -> Asked[Endpoint]:
+    """Return the statement of `listed`."""
+    return Asked(_LISTED.encode(), {"tenant": tenant_id}, record_row(Endpoint))
+
+
 async def listed(conn: Conn, tenant_id: TenantId) -> list[Endpoint]:
     """List the endpoints of a tenant, oldest first."""
-    cursor = conn.cursor(row_factory=record_row(Endpoint))
-    await cursor.execute(_LISTED, {"tenant": tenant_id})
-    return await cursor.fetchall()
+    return await fetch(conn, listed_asked(tenant_id))
 
 
 _ONE = f"""
@@ -213,7 +217,7 @@ async def change(
 
 _REMOVE = """
     UPDATE webhook_endpoints
-       SET removed_at = %(at)s, enabled = false
+       SET removed_at = %(at)s, enabled = false, headers = NULL
      WHERE tenant_id = %(tenant)s AND endpoint_id = %(endpoint)s AND removed_at IS NULL
 """
 _END_KEYS = "DELETE FROM webhook_secrets WHERE tenant_id = %(tenant)s AND endpoint_id = %(endpoint)s"
@@ -221,7 +225,7 @@ _END_DELIVERIES = "SELECT end_webhook(%(tenant)s, %(endpoint)s, %(at)s, %(limit)
 
 
 async def remove(conn: Conn, tenant_id: TenantId, endpoint_id: UUID, *, at: datetime, limit: int = 10_000) -> None:
-    """Delete an endpoint, its secrets, and end what it was not delivered: at most `limit` deliveries now.
+    """Delete an endpoint with its secrets and headers; end undelivered deliveries, at most `limit` of them now.
 
     The upkeep of webhooks ends the others (fe/actors/webhook_watch.py).
     """

@@ -3,8 +3,9 @@
 --           'deduped'   the clientRequestId was used before; the columns describe that submission, and the commit waits
 --                       until the standby has it, too: the wait of its own commit may have been cancelled
 -- The submission draws from the sequence that sequence_to_draw_from chooses by p_draw_prefix. A number of its own moves
--- the sequence that it lies in. Drawing a number raises FE001 (no active sequence), FE002 (expired) or FE003 (used up), and nothing is kept. Names
--- the tenant to row-level security, which saves the front a statement.
+-- the sequence that it lies in, to its next range too where its own has ended. Drawing a number raises FE001 (no active
+-- sequence), FE002 (expired) or FE003 (used up), and nothing is kept. Names the tenant to row-level security, which saves
+-- the front a statement.
 CREATE OR REPLACE FUNCTION accept_submission(
     p_tenant bigint, p_submission uuid, p_at timestamptz, p_environment text, p_api_key text, p_client_request text,
     p_body_digest bytea, p_format text, p_root text, p_type text, p_e_ncf text, p_issuer text, p_buyer text,
@@ -53,6 +54,14 @@ BEGIN
           FROM sequences AS q
          WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND left(q.prefix, 3) = left(p_e_ncf, 3)
            AND number BETWEEN q.min_number AND q.max_number;
+        IF its_sequence IS NULL THEN
+            -- Also where another submission has just begun it.
+            PERFORM begin_next_range(p_tenant, p_environment, left(p_e_ncf, 3), number, p_at);
+            SELECT q.prefix, q.current_number INTO its_sequence, expected
+              FROM sequences AS q
+             WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND left(q.prefix, 3) = left(p_e_ncf, 3)
+               AND number BETWEEN q.min_number AND q.max_number;
+        END IF;
         UPDATE sequences AS q
            SET current_number = number + 1, updated_at = p_at
          WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = its_sequence

@@ -66,7 +66,7 @@ BEGIN
          GROUP BY x.tenant, x.environment, x.prefix
     LOOP
         PERFORM name_tenant(wanted.tenant);
-        SELECT q.is_active, q.expire_at, q.paused_at IS NOT NULL AS is_paused,
+        SELECT q.is_active, q.expire_at, q.next_min, q.next_expire_at, q.paused_at IS NOT NULL AS is_paused,
                q.current_number > q.max_number AND NOT EXISTS (
                    SELECT 1
                      FROM returned_numbers AS r
@@ -78,6 +78,9 @@ BEGIN
         FOREACH one IN ARRAY wanted.places LOOP
             refusals[one] := CASE
                 WHEN found.is_active IS NULL OR NOT found.is_active THEN 'none'
+                -- At the end of its range the rows are accepted one by one (FE010), and a draw begins the next range.
+                WHEN found.next_min IS NOT NULL AND NOT sequence_is_over(found.next_expire_at, p_ats[one])
+                     AND NOT found.is_paused THEN NULL
                 WHEN sequence_is_over(found.expire_at, p_ats[one]) THEN 'expired'
                 WHEN found.is_paused THEN 'paused'
                 WHEN found.used_up THEN 'used up'
@@ -150,7 +153,8 @@ BEGIN
         CONTINUE WHEN NOT wanted.draws AND NOT EXISTS (
             SELECT 1 FROM sequences AS q
              WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment
-               AND left(q.prefix, 3) = wanted.prefix AND q.current_number <= wanted.highest);
+               AND left(q.prefix, 3) = wanted.prefix
+               AND (q.current_number <= wanted.highest OR q.next_min <= wanted.highest));
         elsewhere := '{}';
         SELECT q.is_active AND q.paused_at IS NULL AS gives, q.expire_at, q.min_number, q.current_number, q.max_number, q.set_at INTO found
           FROM sequences AS q
@@ -201,9 +205,10 @@ BEGIN
                SET current_number = next, updated_at = moved_at
              WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment AND q.prefix = wanted.prefix;
         END IF;
-        -- Numbers outside the range may lie in a sequence with a name.
+        -- Numbers outside the range may lie in a sequence with a name, or in a next range.
         FOREACH one IN ARRAY elsewhere LOOP
             drawn := substr(p_e_ncfs[one], 4)::bigint;
+            PERFORM begin_next_range(wanted.tenant, wanted.environment, wanted.prefix, drawn, p_ats[one]);
             SELECT q.prefix, q.current_number, q.max_number INTO found
               FROM sequences AS q
              WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment

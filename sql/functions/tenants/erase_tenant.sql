@@ -84,7 +84,7 @@ BEGIN
                                     'receipt_expenses', 'supplier_expenses', 'customers', 'products',
                                     'portal_drafts', 'import_receipts', 'import_files', 'imports', 'recurring_due',
                                     'recurring_turns', 'recurring_receipts', 'webhook_attempts',
-                                    'webhook_deliveries', 'webhook_events', 'request_log'] LOOP
+                                    'webhook_deliveries', 'webhook_events', 'request_log', 'sandbox_outages'] LOOP
             EXECUTE format('DELETE FROM %I AS t WHERE t.tenant_id = $1', what) USING p_tenant;
         END LOOP;
     END IF;

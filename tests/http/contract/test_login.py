@@ -60,6 +60,8 @@ PUBLIC = {
     *("/", "/healthz", "/readyz", "/llms.txt", "/api/v1/fe", "/api/v1/fe/", "/api/v1/fe/login"),
     *("/api/v1/fe/openapi.json", "/api/v1/fe/docs", f"/api/v1/fe/docs{MARKDOWN}", "/api/v1/fe/docs/<path:page>"),
     *("/api/v1/fe/authority", "/api/v1/fe/docs/authority", "/api/v1/fe/docs/<any(es, en):language>/authority"),
+    *("/api/v1/fe/status", "/api/v1/fe/docs/status", "/api/v1/fe/docs/status.json"),
+    "/api/v1/fe/docs/<any(es, en):language>/status",
 }
 
 

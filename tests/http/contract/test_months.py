@@ -15,7 +15,7 @@ from fe.http import archives
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
 from fe.month.period import YearMonth
-from fe.month.purchases import Expense
+from fe.month.report_606 import Expense
 from fe.store.postgres.db import Database
 from fe.store.records import expenses, month_sums, sequences
 from tests.factories.tenants import rows

@@ -22,6 +22,7 @@ from fe.store.postgres.roles import RECEPTION
 from fe.store.records import receivers, tenants
 from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
+from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.front import ISSUER, Key, Running, Start, make_key, structured
 from tests.printing import reading
@@ -102,7 +103,7 @@ async def test_qr_code_is_drawn(api: httpx.AsyncClient, receipt: str) -> None:
     (found,) = reading.qr_codes(reading.picture(png.content))
     assert (found.text, reading.picture(png.content).size) == (QR, (342, 342))  # version 8
     assert (png.headers["Content-Type"], svg.headers["Content-Type"]) == ("image/png", "image/svg+xml")
-    assert svg.content.startswith(b"<?xml")
+    assert [code.text for code in reading.qr_codes(reading.svg_picture(svg.content))] == [QR]
 
 
 async def test_qr_code_is_drawn_once_and_in_a_process_of_the_pool(
@@ -138,6 +139,26 @@ async def test_receipt_of_another_tenant_is_not_printed(front: Running, db: Data
 
 
 @pytest.mark.usefixtures("in_process")
+async def test_received_receipt_that_cannot_be_printed_is_answered_as_described(
+    api: httpx.AsyncClient, db: Database, dsn: str, nursery: trio.Nursery, tenant: TenantId
+) -> None:
+    await make_certificate(db, tenant)
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
+    async with open_database(dsn, role=RECEPTION) as reception_db:
+        reception = await start_reception(nursery, db, reception_db, tenant=tenant)
+        assert supplier.read(await reception.send(document())).state == "0"
+    await rows(db, "UPDATE acknowledgements SET document = '<ECF/>' RETURNING 1")
+    (one,) = (await api.get("/received")).json()["items"]
+    described = (await api.get("/openapi.json")).json()["paths"]
+
+    for kind in ("pdf", "ticket", "qr.png", "qr.svg"):
+        answer = await api.get(f"/received/{one['id']}/{kind}")
+        assert answer.status_code == 409, answer.text
+        (path,) = (one for one in described if "/received/{" in one and one.endswith(f"}}/{kind}"))
+        assert "not-printable" in described[path]["get"]["responses"]["409"]["content"]["application/json"]["examples"]
+
+
+@pytest.mark.usefixtures("in_process")
 async def test_received_receipt_is_printed(
     start: Start,
     front_db: Database,
@@ -161,7 +182,8 @@ async def test_received_receipt_is_printed(
         assert (await api.put("/printing", json={"footer": "Nuestro pie", "marks": ["Original", "Copia"]})).is_success
         printed = await api.get(f"/received/{one['id']}/pdf?layout=80mm")
         ticket = await api.get(f"/received/{one['id']}/ticket")
-        unknown = await api.get(f"/received/{uuid4()}/pdf")
+        png, svg = [await api.get(f"/received/{one['id']}/qr.{kind}") for kind in ("png", "svg")]
+        unknown = [await api.get(f"/received/{uuid4()}/{kind}") for kind in ("pdf", "qr.png", "qr.svg")]
         chosen = [
             await api.post("/received/pdf?layout=80mm", json={"ids": [one["id"]]}),
             await api.post(f"/received/pdf?layout=80mm&encf={one['encf']}"),
@@ -175,6 +197,7 @@ async def test_received_receipt_is_printed(
         strange = [
             await api.post("/received/pdf", json={"ids": [one["id"]]}),
             await api.post("/received/pdf?rnc=101000001"),
+            *[await api.get(f"/received/{one['id']}/{kind}") for kind in ("pdf", "ticket", "qr.png", "qr.svg")],
         ]
 
     (page,) = reading.pages(printed.content)
@@ -188,7 +211,10 @@ async def test_received_receipt_is_printed(
             (line,) = json.loads(archive.read("manifest.json"))["receipts"]
             assert (line["id"], line["eNCF"], line["rncEmisor"]) == (one["id"], one["encf"], one["rncEmisor"])
             assert (archive.read(line["pdf"]), archive.read(line["xml"])) == (printed.content, sent)
-    assert [answer.status_code for answer in (unknown, nothing, *strange)] == [404] * 4
+    assert [answer.status_code for answer in (*unknown, nothing, *strange)] == [404] * 10
+    drawn = [reading.picture(png.content), reading.svg_picture(svg.content)]
+    assert [[code.text for code in reading.qr_codes(one)] for one in drawn] == [[page.codes[0][0]]] * 2
+    assert (png.headers["Content-Type"], svg.headers["Content-Type"]) == ("image/png", "image/svg+xml")
     with zipfile.ZipFile(io.BytesIO(unprinted.content)) as archive:
         (line,) = json.loads(archive.read("manifest.json"))["receipts"]
     assert (line["id"], "pdf" in line) == (one["id"], False)

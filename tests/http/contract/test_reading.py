@@ -412,6 +412,9 @@ async def test_filters_and_the_cursor_find_the_same_as_pages(api: httpx.AsyncCli
     assert await listed(state="dead_letter") == [ids[2]]
     assert await listed(state="queued") == [ids[6], ids[5], ids[4], ids[2], ids[0]]
     assert await listed(encf="E310000000004") == [ids[4]]
+    assert await listed(encf="e31-0000000004", rnc="1-01-01063-2") == await listed(
+        encf="E310000000004", rnc="101010632"
+    )
     assert await listed(rnc="101010632") == [ids[6], ids[4], ids[2], ids[0]]
     assert await listed(rnc="101010632", state="queued", encf="E310000000006") == [ids[6]]
 
@@ -711,6 +714,8 @@ async def test_the_list_is_filtered_by_what_receipts_say(api: httpx.AsyncClient,
         ({"issuedFrom": "2026-11-06"}, False),
         ({**period, "totalFrom": "1063.18", "totalTo": "1063.18"}, True),
         ({**period, "totalFrom": "1063.19"}, False),
+        ({**period, "numberFate": "reserved"}, True),
+        ({**period, "numberFate": "used"}, False),
         ({**period, "text": "ñandú"}, True),
         ({**period, "text": "0001"}, True),
         ({**period, "text": "%%"}, False),
@@ -765,6 +770,8 @@ async def test_a_list_that_looked_through_a_part_says_so_and_leads_on(
         ({"issuedFrom": "2026-02-03", "issuedTo": "2026-02-01"}, "issuedTo"),
         ({"totalFrom": "1,000"}, "totalFrom"),
         ({"text": "cafe"}, "93 days"),
+        ({"numberFate": "used"}, "93 days"),
+        ({"numberFate": "lost", "from": "2026-11-01", "to": "2026-11-02"}, "reusable"),
         ({"metadata[branch]": "norte"}, "93 days"),
         ({"metadata[branch]": "norte", "metadata[till]": "4"}, "once"),
         ({"metadata[sucursal centro]": "x", "from": "2026-11-01", "to": "2026-11-02"}, "metadata[name]=value"),

@@ -9,6 +9,7 @@ import httpx
 from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.ecf.dates import local
 from fe.identifiers import CertificateId, SubmissionId, TenantId, UserId
+from fe.printing.labels import TITLES
 from fe.store.postgres.db import Database
 from fe.store.queue.steps import SignedDocument
 from fe.store.records import tenants
@@ -63,7 +64,9 @@ async def test_every_type_is_listed_and_every_sequence_that_is_configured(api: h
     full = (await api.get("/ncf")).json()
 
     assert list(empty) == ["availableTypes", "items"]
-    assert empty["availableTypes"] == [{"code": code, "name": name} for code, name in CATALOGUE.items()]
+    assert empty["availableTypes"] == [
+        {"code": code, "name": name, "nameEs": TITLES[code.removeprefix("E")]} for code, name in CATALOGUE.items()
+    ]
     assert empty["items"] == []
     assert [(item["prefix"], item["type"], item["description"]) for item in full["items"]] == [
         (prefix, prefix, name) for prefix, name in CATALOGUE.items()
@@ -228,6 +231,75 @@ async def test_a_change_that_cannot_be_is_refused_by_name(api: httpx.AsyncClient
     for prefix, body, status, message in BAD_CHANGES:
         answer = await api.patch(f"/ncf/{prefix}", json=body)
         assert (answer.status_code, answer.json()["message"]) == (status, message), body
+    assert (await api.get("/ncf")).json()["items"] == [before]
+
+
+async def test_next_range_is_stored_shown_drawn_from_and_removed(api: httpx.AsyncClient) -> None:
+    ahead = {"minSequence": 901, "maxSequence": 999, "expireAt": "2029-12-31"}
+    stored = await put(api, minSequence=1, maxSequence=1, expireAt="2028-12-31", nextRange=ahead)
+    same = await put(api, minSequence=1, maxSequence=1, expireAt="2028-12-31")
+    drawn = [await api.post("/invoices", json=structured(invoice_payload(None, TipoeCF="31"))) for _ in range(2)]
+    begun = (await api.get("/ncf")).json()["items"][0]
+    again = await api.patch("/ncf/E31", json={"nextRange": {"minSequence": 2001, "maxSequence": 2100}})
+    removed = await api.patch("/ncf/E31", json={"nextRange": None})
+
+    shown = {
+        "minSequence": "901",
+        "maxSequence": "999",
+        "expireAt": "2030-01-01T03:59:59.999Z",
+        "expireOn": "2029-12-31",
+    }
+    assert (stored["nextRange"], same["nextRange"]) == (shown, shown)
+    assert [one.json()["eNCF"] for one in drawn] == ["E310000000001", "E310000000901"]
+    assert [begun[name] for name in ("minSequence", "currentSequence", "expireOn")] == ["901", "902", "2029-12-31"]
+    assert "nextRange" not in begun
+    (warning,) = again.json()["warnings"]
+    assert (warning["code"], warning["path"]) == ("sequence-without-end", "nextRange.expireAt")
+    assert "nextRange" not in removed.json()
+
+
+async def test_same_post_and_patch_after_the_next_range_began_leave_it(api: httpx.AsyncClient) -> None:
+    ahead = {"minSequence": 901, "maxSequence": 999, "expireAt": "2029-12-31"}
+    at_start = {"minSequence": 1, "maxSequence": 1, "expireAt": "2028-12-31"}
+    await put(api, **at_start, nextRange=ahead)
+    for _ in range(2):
+        await api.post("/invoices", json=structured(invoice_payload(None, TipoeCF="31")))
+
+    again = [await put(api, **at_start, nextRange=ahead), await put(api, **at_start)]
+    repeated = await api.patch("/ncf/E31", json={"nextRange": ahead})
+    back = await api.patch("/ncf/E31", json={"minSequence": 1, "maxSequence": 1})
+
+    for one in again:
+        assert [one[name] for name in ("minSequence", "currentSequence", "expireOn")] == ["901", "902", "2029-12-31"]
+        assert "nextRange" not in one
+        (warning,) = one["warnings"]
+        assert (warning["code"], warning["found"]) == ("sequence-went-on", "1-1")
+        assert "PATCH /ncf/E31" in warning["fixEs"]
+    assert (repeated.status_code, repeated.json()["minSequence"]) == (200, "901")
+    assert "warnings" not in repeated.json()
+    assert (back.status_code, back.json()["minSequence"]) == (200, "1")
+
+
+NEXT = {"minSequence": 30, "maxSequence": 40, "expireAt": "2029-12-31"}
+
+
+async def test_next_range_that_cannot_be_is_refused_by_name(api: httpx.AsyncClient) -> None:
+    before = await put(api, minSequence=10, maxSequence=20, expireAt="2028-12-31")
+
+    for changed, message in (
+        ({"maxSequence": 29}, "maximum sequence must be greater or equal to the minimum"),
+        ({"minSequence": 0}, f"nextRange.minSequence {RANGE}"),
+        ({"expireAt": "soon"}, "expireAt must be a date (YYYY-MM-DD) or a full ISO 8601 timestamp"),
+        ({"expireAt": "2020-12-31"}, "the last day of the next range has passed: 2020-12-31"),
+        ({"minSequence": 20}, "the sequence's own range and its next one share numbers: they must lie apart"),
+    ):
+        for answer in (
+            await api.patch("/ncf/E31", json={"nextRange": NEXT | changed}),
+            await api.post(
+                "/ncf", json={"prefix": "E31", "minSequence": 10, "maxSequence": 20, "nextRange": NEXT | changed}
+            ),
+        ):
+            assert (answer.status_code, message in answer.json()["message"]) == (400, True), (changed, answer.text)
     assert (await api.get("/ncf")).json()["items"] == [before]
 
 

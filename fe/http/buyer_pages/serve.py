@@ -7,8 +7,8 @@ import trio
 
 from fe.accounts.certifiers import read_certifiers
 from fe.config import read_networks
+from fe.http.buyer_pages.app import ShareDeps, create_share
 from fe.http.server.listener import serve_http
-from fe.http.share.app import ShareDeps, create_share
 from fe.queue.service_context import ServiceContext
 from fe.store.postgres.db import Database
 

@@ -13,3 +13,14 @@ if (navigator.clipboard) {
     code.before(button);
   }
 }
+// Shows every example in the language that the reader picked last, on the next page too.
+const pick = (language) => {
+  for (const tab of document.querySelectorAll(`.tabs [value="${CSS.escape(language)}"]`)) tab.checked = true;
+};
+for (const tabs of document.querySelectorAll(".tabs")) {
+  tabs.addEventListener("change", ({ target }) => {
+    pick(target.value);
+    sessionStorage.setItem("language", target.value);
+  });
+}
+pick(sessionStorage.getItem("language") ?? "");

@@ -21,6 +21,7 @@ from fe.cache import ExpiringCache
 from fe.config import Network
 from fe.ecf.json_text import write_json
 from fe.ecf.texts import Language, Text
+from fe.http.buyer_pages.page import PAGE_HEADERS, error_page, receipt_page, signature_page, verify_shared
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError, describe
 from fe.http.languages import choose
@@ -31,7 +32,6 @@ from fe.http.server.application import new_application
 from fe.http.server.fast_path import FastPath
 from fe.http.server.replies import respond
 from fe.http.server.requests import make_call
-from fe.http.share.page import PAGE_HEADERS, error_page, receipt_page, signature_page, verify_shared
 from fe.issuing.sharing import TOKEN_LENGTH, token_hash
 from fe.limits import ConcurrencyLimit, TokenBucket
 from fe.mail.facts import read_facts

@@ -31,10 +31,10 @@ from fe.portal.access import let_in
 from fe.portal.cookies import set_cookie
 from fe.portal.deps import Portal
 from fe.portal.form_reader import MAX_BODY_BYTES, FormReader
+from fe.portal.onboarding_api import PREFIX as PROVIDER
+from fe.portal.onboarding_api import ROUTES, ProviderApi, ProviderRoute
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages import every_page
-from fe.portal.provider import PREFIX as PROVIDER
-from fe.portal.provider import ROUTES, ProviderApi, ProviderRoute
 from fe.portal.replies import NOT_FOUND, STALE_FORM, Refused, Reply, crowded, internal, unavailable
 from fe.portal.session import IDLE, LIFE, NOTED, Session, hash_token, is_proof, new_token
 from fe.portal.visit import Form, Visit

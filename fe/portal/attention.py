@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from fe.accounts.expiry import warnings
 from fe.contingency import replace_by
 from fe.ecf.catalogue import Environment
-from fe.ecf.dates import local
+from fe.ecf.dates import end_of_day, local
 from fe.ecf.texts import Text
 from fe.lifecycle import Status
 from fe.portal import receipt_words as words
@@ -187,12 +187,13 @@ _SOON = {
 
 
 def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterator[PortalNotice]:
-    for one in sequences:
-        if not one.is_active:
+    for stored in sequences:
+        if not stored.is_active:
             continue
+        one = stored.at(now)  # its next range counts
         key, path = f"{one.environment} {one.label}", f"{one.environment}/sequences"
         of_range = f"{key}/{one.min_number}-{one.max_number}"
-        left, size = one.max_number - one.current_number + 1, one.max_number - one.min_number + 1
+        left, size = one.numbers_left, one.max_number - one.min_number + 1
         bad = "bad" if one.environment.billable else "warn"
         name = words.sequence_name(one.prefix, one.name)
         if one.paused_at is not None:
@@ -213,10 +214,11 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
             said = Text(f"the sequence of {name.en} has {many.en} left.", f"a la secuencia de {name.es} le {many.es}.")
             about = f"{of_range}/{max(SEQUENCE_PERCENTS)}%"
             yield PortalNotice("warn", _in(one.environment, said), path, is_soon=True, about=about)
-        if one.ends_at is None or left <= 0:
+        if one.gives_until is None or left <= 0:
             continue
-        days, ends = (one.ends_at - now).days, f"{key}/{one.last_day}"
-        if one.ends_at <= now:
+        ends_at = end_of_day(one.gives_until)
+        days, ends = (ends_at - now).days, f"{key}/{one.gives_until}"
+        if ends_at <= now:
             said = Text(f"the sequence of {name.en} has expired.", f"la secuencia de {name.es} venció.")
             yield PortalNotice(bad, _in(one.environment, said), path, about=f"{ends}/0 days")
         elif days < max(SEQUENCE_DAYS):

@@ -27,7 +27,8 @@ _UNSTATED = Text("Paid at once, form not stated", "Al contado, sin forma de pago
 _NOT_KEPT = Text(
     "Form not kept (signed by an earlier version)", "Forma de pago no guardada (firmado con una versión anterior)"
 )
-_FORM_NAMES = {code.value: Text(code.meaning, code.meaning_es) for code in CODES["payment-form"]} | {
+#: Forms of payment by FormaPago, and UNSTATED.
+FORM_NAMES = {code.value: Text(code.meaning, code.meaning_es) for code in CODES["payment-form"]} | {
     UNSTATED: _UNSTATED,
 }
 
@@ -141,7 +142,7 @@ def _payments(sales: Sequence[DayPart]) -> list[DaySum]:
     paid = [one for one in sales if one.ecf_type != EcfType.CREDIT_NOTE]
     sums = [
         DaySum(
-            _FORM_NAMES[form],
+            FORM_NAMES[form],
             sum(one.paid_receipts[place] for one in paid),
             ZERO,
             sum((one.paid[place] for one in paid), ZERO),

@@ -18,9 +18,11 @@ from fe.objects.storage import ObjectStore
 from fe.offload.pool import Apart
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
+from fe.portal.reset_mailer import ResetMailer
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
+from fe.store.records.month_memory import MonthMemory
 from fe.webhooks.accounts import WebhookAccounts
 
 #: Purpose of the portal's derived keys: proofs in forms, and values left with browsers.
@@ -37,6 +39,7 @@ class Portal:
     documents: ReceiptDocuments
     #: Limits the lists that are read from `db`.
     lists: ConcurrencyLimit[TenantId]
+    months: MonthMemory
     operators: Database | None
     wakeups: Wakeups
     vault: Vault
@@ -65,6 +68,8 @@ class Portal:
     plans: PlanRunner | None = None
     #: Where invitations are mailed; None: people hand their links over.
     relay: Relay | None = None
+    #: Mails links to set a new password; None without a relay.
+    resets: ResetMailer | None = None
     #: Shares receipts with their buyers; None: no address is set for their page.
     sharing: Sharing | None = None
     #: The archive's store; None: there is no archive.

@@ -17,7 +17,10 @@ from fe.portal.document_view import MAX_SHOWN_BYTES
 #: Longest name shown; control characters are shown as codes.
 _LONGEST = 120
 _AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{1,4})?")
+_MODIFIED = re.compile(rb"<NCFModificado>([A-Z0-9]{1,19})</")
 _BUYER = re.compile(rb"<Comprador>.{0,2000}?<RazonSocialComprador>([^<]{1,1500})</", re.DOTALL)
+
+_SELLER = re.compile(rb"<CodigoVendedor>([^<]{1,600})</")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,23 @@ def name_shown(name: str | None) -> str:
 
 def buyer_name_in(head: bytes) -> str | None:
     """Read the buyer's name off the first bytes of a signed document."""
-    found = _BUYER.search(head)
+    return _text_in(_BUYER, head)
+
+
+def seller_in(head: bytes) -> str | None:
+    """Read the issuer's code of the seller off them."""
+    return _text_in(_SELLER, head)
+
+
+def _text_in(pattern: re.Pattern[bytes], head: bytes) -> str | None:
+    found = pattern.search(head)
     return None if found is None else unescape(found[1].decode(errors="replace"))
+
+
+def modified_in(tail: bytes) -> str | None:
+    """Read the number that a note modifies off the last bytes of its signed document."""
+    found = _MODIFIED.search(tail)
+    return None if found is None else found[1].decode()
 
 
 def total_in(qr_code_url: str | None) -> Decimal | None:

@@ -41,7 +41,7 @@ def missing(
             and one.is_active
             and one.current_number <= one.max_number
             and (one.ends_at is None or now < one.ends_at)
-            for one in ranges
+            for one in (each.at(now) for each in ranges)
         ),
         "key": any(one.environment is environment and one.active(now) for one in keys),
         "enabled": tenant.disabled_since is None,

@@ -22,7 +22,7 @@ from fe.portal.visit import Form
 _PHONE = re.compile(r"^\(?([0-9]{3})\)?[ .-]?([0-9]{3})[ .-]?([0-9]{4})$", re.ASCII)
 _BOX = re.compile(r"\[([0-9]+)\]$", re.ASCII)
 #: Said by each receipt, not by the company.
-_OF_RECEIPTS = frozenset({"FechaEmision"})
+_OF_RECEIPTS = frozenset({"FechaEmision", "NumeroFacturaInterna", "NumeroPedidoInterno", "ZonaVenta", "RutaVenta"})
 
 
 @dataclass(frozen=True, slots=True)

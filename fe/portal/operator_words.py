@@ -1,4 +1,6 @@
-"""Words of operators' pages for stages, actions and hosts, which the database names in English."""
+"""Words of operators' pages for stages, actions, hosts and stopped replays, which the database names in English."""
+
+import re
 
 from fe.ecf.texts import Text
 from fe.lifecycle import Stage
@@ -41,6 +43,26 @@ ACTIONS = {
     "tenant enable": "activar empresa",
     "tenant erase": "borrar comprobantes de la empresa",
 }
+
+
+#: Why the service stopped a replay (fe/operations/replay.py). A person's reason is shown as it was written.
+_CANARY_SILENT = re.compile(r"the canary has no verdict after (\S+) s: `fe outbox why` says why")
+_ROWS_FAIL = re.compile(
+    r"(a canary|a released row) (failed again|fails): (.*?)(?:, and ([0-9]+) more in trouble)?", re.DOTALL
+)
+_WHO = {"a canary": "un envío de prueba", "a released row": "un comprobante reenviado"}
+_WHAT = {"failed again": "falló de nuevo", "fails": "está fallando"}
+
+
+def halt_words(because: str) -> Text:
+    """Say why a replay stopped; an error in it stays in English."""
+    if silent := _CANARY_SILENT.fullmatch(because):
+        spanish = f"el envío de prueba no tiene respuesta de la DGII tras {silent[1]} s: `fe outbox why` dice por qué"
+        return Text(because, spanish)
+    if fails := _ROWS_FAIL.fullmatch(because):
+        more = f", y {fails[4]} más con problemas" if fails[4] else ""
+        return Text(because, f"{_WHO[fails[1]]} {_WHAT[fails[2]]}: {fails[3]}{more}")
+    return Text(because, because)
 
 
 def stage_name(stage: str) -> Text:

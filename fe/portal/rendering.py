@@ -19,6 +19,7 @@ from fe.ecf.texts import Language, Text
 from fe.month.period import YearMonth
 from fe.portal.forms import digest
 from fe.portal.operator_words import action_words, stage_name
+from fe.portal.role_names import role_name
 
 _STATIC = ("portal.css", "portal.js", "portal.svg", "receipt.js")
 _CONTENT_TYPES = {
@@ -66,6 +67,7 @@ class Renderer:
             "new_form": lambda: str(uuid4()),
             "t": _translate,
             "stage_name": stage_name,
+            "role_name": role_name,
             "action_words": action_words,
         }
         self._environment.filters |= {
@@ -74,6 +76,7 @@ class Renderer:
             "money": _money,
             "number": _number,
             "moment": _moment,
+            "minute": _minute,
             "day": _day,
             "month": _month,
             "ago": _ago,
@@ -112,6 +115,11 @@ def _number(value: int | None) -> str:
 def _moment(value: datetime | None) -> str:
     """A moment in Santo Domingo, to the second."""
     return "" if value is None else value.astimezone(ZONE).strftime("%d-%m-%Y %H:%M:%S")
+
+
+def _minute(value: datetime) -> str:
+    """A moment in Santo Domingo, to the minute: for lists."""
+    return value.astimezone(ZONE).strftime("%d-%m-%Y %H:%M")
 
 
 def _day(value: date | datetime | None) -> str:

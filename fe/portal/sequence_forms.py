@@ -10,7 +10,7 @@ from fe.accounts.sequences import LARGEST, BadSequence
 from fe.ecf.texts import Text
 from fe.portal.days import read_day
 from fe.portal.visit import Form
-from fe.store.records.sequences import Change, Sequence, sequence_key
+from fe.store.records.sequences import Change, NextRange, Sequence, sequence_key
 
 _NUMBER = re.compile(r"[0-9]{1,11}")
 #: A whole number as the DGII's letter has it: only its last ten digits are the range's.
@@ -30,6 +30,9 @@ class TypedSequence:
     name: str = ""
     #: Addresses of the users who draw from it by default.
     users: tuple[str, ...] = ()
+    next_minimum: str = ""
+    next_maximum: str = ""
+    next_expires: str = ""
 
     @property
     def key(self) -> str:
@@ -40,6 +43,16 @@ class TypedSequence:
     def last_day(self) -> date | None:
         """The last day. Raises NoDay."""
         return read_day(self.expires)
+
+    def next_range(self) -> NextRange | None:
+        """The range that the authority gave ahead; None where its fields are empty. Raises BadSequence and NoDay."""
+        minimum, maximum = self.number("next_minimum"), self.number("next_maximum")
+        last_day = read_day(self.next_expires)
+        if minimum is None or maximum is None:
+            if minimum is None and maximum is None and last_day is None:
+                return None
+            raise BadSequence(_HALF)
+        return NextRange(minimum, maximum, flow.end_of(last_day))
 
     def number(self, name: str) -> int | None:
         """A number of the form; None where it was left empty. Raises BadSequence."""
@@ -61,6 +74,8 @@ class TypedSequence:
             sets_expiry=last_day != sequence.last_day,
             expire_at=flow.end_of(last_day),
             is_active=None if self.is_active == _gives(sequence) else self.is_active,
+            sets_next=self.next_range() != next_range_of(sequence),
+            next_range=self.next_range(),
         )
 
 
@@ -68,7 +83,20 @@ _LABELS = {
     "minimum": Text("first number: digits only", "primer número: solo dígitos"),
     "maximum": Text("last number: digits only", "último número: solo dígitos"),
     "following": Text("next number: digits only", "próximo número: solo dígitos"),
+    "next_minimum": Text("next range, first number: digits only", "rango siguiente, primer número: solo dígitos"),
+    "next_maximum": Text("next range, last number: digits only", "rango siguiente, último número: solo dígitos"),
 }
+_HALF = Text(
+    "next range: write both its first and its last number, or leave all its fields empty",
+    "rango siguiente: escriba el primer y el último número, o deje vacíos todos sus campos",
+)
+
+
+def next_range_of(sequence: Sequence) -> NextRange | None:
+    """Return the next range of a sequence."""
+    if sequence.next_min is None or sequence.next_max is None:
+        return None
+    return NextRange(sequence.next_min, sequence.next_max, sequence.next_expire_at)
 
 
 def _bare(text: str) -> str:
@@ -87,6 +115,9 @@ def typed(form: Form) -> TypedSequence:
         prefix=form.get("prefix"),
         name=form.get("name"),
         users=tuple(form.every("user")),
+        next_minimum=_bare(form.get("next_minimum")),
+        next_maximum=_bare(form.get("next_maximum")),
+        next_expires=form.get("next_expires"),
     )
 
 
@@ -99,6 +130,9 @@ def as_it_is(sequence: Sequence) -> TypedSequence:
         expires="" if sequence.last_day is None else sequence.last_day.isoformat(),
         is_active=_gives(sequence),
         users=tuple(sequence.user_emails),
+        next_minimum="" if sequence.next_min is None else str(sequence.next_min),
+        next_maximum="" if sequence.next_max is None else str(sequence.next_max),
+        next_expires="" if sequence.next_last_day is None else sequence.next_last_day.isoformat(),
     )
 
 
@@ -121,6 +155,9 @@ def state_of(sequence: Sequence) -> list[object]:
         sequence.is_active,
         sequence.expire_at,
         sequence.paused_at,
+        sequence.next_min,
+        sequence.next_max,
+        sequence.next_expire_at,
         *sequence.user_emails,
     ]
 

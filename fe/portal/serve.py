@@ -23,18 +23,20 @@ from fe.mail.configured import relay_from_settings
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
 from fe.objects.configured import archive_store
-from fe.offload.pool import Apart
+from fe.offload.pool import PRINTER_IDLE_SECONDS, Apart
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
 from fe.portal.notice_mailer import NoticeMailer
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
+from fe.portal.reset_mailer import ResetMailer
 from fe.queue.service_context import ServiceContext
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.postgres.roles import OPERATOR, PORTAL
 from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.workers import new_holder
+from fe.store.records.month_memory import MonthMemory
 from fe.webhooks.accounts import webhook_accounts
 
 
@@ -55,11 +57,13 @@ def build_portal(
     """Put together what all pages share. Raises ConfigError."""
     # A form from before a change of the vault's keys, or of a process that has not had it yet, is still ours.
     form_keys = tuple(HKDF(SHA256(), 32, None, FORMS).derive(root) for root in vault.roots(FORMS).values())
+    relay = relay_from_settings(settings)
     return Portal(
         settings=settings,
         db=pools[PORTAL],
         documents=ReceiptDocuments(pools[PORTAL], archive_store(settings), metrics),
         lists=list_limit(metrics),
+        months=MonthMemory(clock),
         operators=pools.get(OPERATOR),
         wakeups=wakeups,
         vault=vault,
@@ -73,12 +77,13 @@ def build_portal(
         renderer=Renderer(),
         submitting=Submitting(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
         quotas=DocumentQuota(QuotaLimits.from_settings(settings), metrics),
-        printers=Apart(settings.large_processes, metrics),
+        printers=Apart(settings.large_processes, metrics, idle=PRINTER_IDLE_SECONDS),
         archives=archive_limit(metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_keys[0]),
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], new_holder(), clock),
-        relay=relay_from_settings(settings),
+        relay=relay,
+        resets=None if relay is None else ResetMailer(pools[PORTAL], relay, clock, portal_url(settings)),
         sharing=Sharing.from_settings(settings),
         archive=archive_store(settings),
         clock_fault=clock_fault,
@@ -116,6 +121,8 @@ async def run_portal(
         if portal.plans is not None:
             supervisor.start(nursery, "replay plans", portal.plans.run)
         if portal.relay is not None:
+            assert portal.resets is not None
+            supervisor.start(nursery, "password mails", portal.resets.run)
             mailer = NoticeMailer(portal.db, portal.relay, portal.clock, portal.url)
             supervisor.start(nursery, "notice mails", mailer.run)
         await serve_http(

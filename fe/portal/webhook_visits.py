@@ -7,7 +7,7 @@ from typing import Any
 import trio
 
 from fe.ecf.texts import Text
-from fe.http.messages import TOO_MANY_REQUESTS, say
+from fe.http.messages import TOO_MANY_REQUESTS
 from fe.limits import LimitReached
 from fe.portal.replies import Refused
 from fe.portal.visit import Visit
@@ -20,6 +20,10 @@ NOT_HERE = Text(
 )
 _DISABLED = Text(
     "The company is disabled: its webhook is not called.", "La empresa está desactivada: su webhook no se llama."
+)
+_NAME = Text(
+    "The name of a webhook has 1 to 40 lower-case letters, digits or hyphens, and begins with a letter or digit.",
+    "El nombre de un webhook tiene de 1 a 40 letras minúsculas, dígitos o guiones, y empieza con letra o dígito.",
 )
 
 
@@ -34,7 +38,7 @@ def name_of(visit: Visit) -> str:
     """The name of the endpoint that the form or the address is about. Raises Refused."""
     name = visit.form.get("endpoint") or visit.query.get("endpoint", "").strip() or DEFAULT
     if not re.fullmatch(NAME_FORM, name):
-        raise Refused(400, say("endpoint-name"))
+        raise Refused(400, _NAME)
     return name
 
 

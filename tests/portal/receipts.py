@@ -91,6 +91,8 @@ async def make_received(
     at: datetime | None = None,
     document: bytes | None = None,
     buyer: str = "131880681",
+    issued_on: date = date(2026, 11, 6),
+    total: Decimal = Decimal("118.00"),
 ) -> UUID:
     """A document that a supplier sent, and its acknowledgement."""
     moment = at or datetime.now(UTC)
@@ -107,7 +109,7 @@ async def make_received(
         acknowledgement=b"<ARECF/>",
         at=moment,
         received_id=received_id,
-        facts=ReceivedFacts(EcfType.CREDIT_FISCAL, name, buyer, date(2026, 11, 6), Decimal("118.00")),
+        facts=ReceivedFacts(EcfType.CREDIT_FISCAL, name, buyer, issued_on, total),
     )
     assert await db.run_for(tenant_id, received.keep, said) is not None
     return received_id

@@ -32,10 +32,12 @@ from fe.offload.pool import Apart
 from fe.portal.app import create_portal
 from fe.portal.deps import Portal
 from fe.portal.rendering import Renderer
+from fe.portal.reset_mailer import ResetMailer
 from fe.store.portal import people, second_factor
 from fe.store.portal.people import Person, PortalRole
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.wakeups import Wakeups
+from fe.store.records.month_memory import MonthMemory
 from tests.factories.companies import VAULT
 from tests.http.front import PEPPER, WEBHOOKS, HandClock
 from tests.plain_http import NO_TLS
@@ -184,12 +186,16 @@ async def start_portal(
     port = listener.getsockname()[1]
     settings = _settings().model_copy(update={"portal_bind": f"127.0.0.1:{port}"})
     wakeups = more.pop("wakeups", None) or Wakeups(portal_db)
+    if relay := more.get("relay"):
+        more["resets"] = ResetMailer(portal_db, relay, clock, f"http://127.0.0.1:{port}")
+        nursery.start_soon(more["resets"].run)
     portal = Portal(
         **{
             "settings": settings,
             "db": portal_db,
             "documents": ReceiptDocuments(portal_db, None, metrics),
             "lists": list_limit(metrics),
+            "months": MonthMemory(clock),
             "operators": operators,
             "wakeups": wakeups,
             "vault": VAULT,

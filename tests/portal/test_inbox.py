@@ -70,6 +70,23 @@ async def test_inbox_lists_what_is_urgent_first_with_counts_by_company(
     assert (rows[0], sorted(map(int, rows))) == (str(companies[7]), sorted(companies))
 
 
+async def test_inbox_names_what_an_accountant_may_do(
+    accountant: Browser, companies: list[TenantId], db: Database
+) -> None:
+    await db.run(_answers, companies[4])
+    await accountant.get("/")
+    await accountant.send("/language", {"language": "es"})
+    for path in ("/", "/switch"):
+        page = (await accountant.get(path)).text
+        assert page.count("Contador, responde recibidos") == 1
+        assert page.count("Contador") == MANY
+        assert "solo lectura" not in page
+
+
+async def _answers(conn: Conn, company: TenantId) -> None:
+    await conn.execute("UPDATE memberships SET answers = true WHERE tenant_id = %(tenant)s", {"tenant": company})
+
+
 async def test_inbox_is_searched_by_words_of_the_name(accountant: Browser, companies: list[TenantId]) -> None:
     page = await accountant.get("/?q=srl+07")
     assert re.findall(r'<th scope="row">.*?href="/companies/(\d+)"', page.text) == [str(companies[6])]

@@ -248,7 +248,7 @@ async def test_free_fields_say_what_the_form_has_no_field_for(portal: Running, o
     form = await simple(owner, able)
     form.type(
         "more",
-        "Encabezado.Emisor.CodigoVendedor=V 7\nEncabezado.Emisor.TablaTelefonoEmisor.TelefonoEmisor=809-555-0100",
+        "Encabezado.Emisor.ZonaVenta=V 7\nEncabezado.Emisor.TablaTelefonoEmisor.TelefonoEmisor=809-555-0100",
     )
     form.type(
         "item.more",
@@ -259,7 +259,7 @@ async def test_free_fields_say_what_the_form_has_no_field_for(portal: Running, o
 
     (issued,) = await submissions(portal)
     payload = json.loads(issued["payload"])
-    assert payload["Encabezado"]["Emisor"]["CodigoVendedor"] == "V 7"
+    assert payload["Encabezado"]["Emisor"]["ZonaVenta"] == "V 7"
     assert payload["Encabezado"]["Emisor"]["TablaTelefonoEmisor"]["TelefonoEmisor"] == ["809-555-0100"]
     assert payload["DetallesItems"]["Item"][0]["TablaCodigosItem"]["CodigosItem"] == [
         {"TipoCodigo": "Interna", "CodigoItem": "A 1"}
@@ -273,7 +273,7 @@ async def test_free_fields_say_what_the_form_has_no_field_for(portal: Running, o
         "Nothing.Here=1",
         "Encabezado=1",
         "Encabezado.Emisor.TablaTelefonoEmisor.TelefonoEmisor[9]=809-555-0100",
-        "Encabezado.Emisor.CodigoVendedor[1]=x",
+        "Encabezado.Emisor.ZonaVenta[1]=x",
         "DetallesItems.Item[9999].NombreItem=x",
         "__class__.x=1",
         "=",

@@ -1,5 +1,6 @@
 """Operators' pages: who may see them, what is shown, and what each form does."""
 
+import re
 from datetime import timedelta
 from uuid import uuid4
 
@@ -38,14 +39,43 @@ def test_every_page_is_for_operators_alone() -> None:
 
 
 async def test_pages_are_shown_in_both_languages(portal: Running, tenant: TenantId) -> None:
-    await make_dead(portal.db, tenant, portal.clock(), 2)
+    subject, _ = await make_dead(portal.db, tenant, portal.clock(), 2)
     await make_submission(portal.db, tenant, at=portal.clock(), stage=Stage.RECONCILE)
     await portal.db.run(circuits.open_circuit, "ecf", "ecf", "connection refused", timedelta(minutes=1))
-    for email, language in (("olga@fe.do", "en"), ("oscar@fe.do", "es")):
+    for email, language, stage, status in (
+        ("olga@fe.do", "en", "sending", "Needs the operator"),
+        ("oscar@fe.do", "es", "envío a la DGII", "En revisión por el operador"),
+    ):
         async with operating(portal, email, language) as browser:
             for path in (*PAGES, f"/operators/companies/{tenant}"):
                 page = await browser.get(path)
                 assert (path, page.status_code, page.url.path) == (path, 200, path)
+            stopped = (await browser.get("/operators/dead-letters")).text
+            one = (await browser.get(f"/operators/dead-letters/{subject}")).text
+            assert (f"<td>{stage}</td>" in stopped, status in one) == (True, True), language
+
+
+async def test_runbooks_are_a_click_away_and_link_to_each_other(portal: Running, tenant: TenantId) -> None:
+    await make_dead(portal.db, tenant, portal.clock())
+    async with operating(portal, "olga@fe.do", "es") as browser:
+        found = {
+            link
+            for path in PAGES
+            for link in re.findall(r'href="(/operators/runbooks/[^"]+)"', (await browser.get(path)).text)
+        }
+        assert {link.rpartition("/")[2] for link in found} >= {
+            "actor-trouble",  # of the overview: no process works here
+            "replay-dead-letters",
+            "resolve-unknown-outcome",
+            "pause-forgotten",
+            "login-lockouts",
+        }
+        for link in sorted(found):
+            assert (link, (await browser.get(link)).status_code) == (link, 200)
+        page = (await browser.get("/operators/runbooks/replay-dead-letters")).text
+        assert '<a href="/operators/runbooks/authority-down">authority-down.md</a>' in page
+        assert "<table>" in page
+        assert (await browser.get("/operators/runbooks/retention")).status_code == 404
 
 
 async def test_who_is_no_operator_finds_nothing(portal: Running, tenant: TenantId) -> None:
@@ -105,7 +135,7 @@ async def test_a_pause_of_one_does_not_hide_that_others_wait(portal: Running, te
             await make_submission(portal.db, waits, at=portal.clock(), stage=Stage.SEND)
             await rows(portal.db, "UPDATE outbox SET run_at = now() - interval '20 min'")
             page = await browser.get("/operators")
-            assert ("outbox-late.md" in page.text, "pause-forgotten.md" in page.text) == (is_said, True)
+            assert ("runbooks/outbox-late" in page.text, "runbooks/pause-forgotten" in page.text) == (is_said, True)
 
 
 # --- Pauses -----------------------------------------------------------------------------------------------------------

@@ -45,6 +45,9 @@ async def test_a_company_is_made_and_what_is_wrong_is_said(portal: Running) -> N
     (made,) = await rows(portal.db, "SELECT name, issuer ->> 'RNCEmisor' AS rnc FROM tenants")
     assert made == {"name": "Ozama", "rnc": "131880738"}
     assert (await row(portal.db, "SELECT action FROM operator_actions"))["action"] == "tenant create"
+    (noted,) = await rows(portal.db, "SELECT action, subject, through, before, after FROM tenant_changes")
+    assert (noted["action"], noted["subject"], noted["through"]) == ("company created", "Ozama", "portal")
+    assert (noted["before"], noted["after"]["RNCEmisor"]) == (None, "131880738")
 
 
 async def test_a_company_is_shut_out_and_let_in(portal: Running, tenant: TenantId) -> None:

@@ -3,17 +3,23 @@
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
+from uuid import UUID
 
 import httpx
+import pytest
 import trio
 
-from fe.identifiers import ReplayPlanId, TenantId
+from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
+from fe.operations.replay import _said
+from fe.portal.operator_words import halt_words
+from fe.portal.pages.operators import dead_letters as dead_letters_page
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.roles import OPERATOR
 from fe.store.queue import dead_letters, replay_plans
+from fe.store.queue.replay_plans import ReplayTrouble
 from tests.factories import bookings
 from tests.factories.operators import act
-from tests.factories.tenants import rows, take
+from tests.factories.tenants import make_tenant, rows, take
 from tests.portal.operators import (
     WHY,
     accept,
@@ -42,6 +48,20 @@ async def replay_all(browser: Browser, **fields: str) -> ReplayPlanId:
     page = await browser.send(REPLAY, {"per_second": "1000", **WHY, **fields})
     assert page.url.path.startswith("/operators/replays/replay-"), page.text
     return ReplayPlanId(page.url.path.rpartition("/")[2])
+
+
+async def test_filter_offers_the_companies_that_the_page_names(
+    portal: Running, operator_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an outage every company may have dead letters: the page stays as small as it is."""
+    monkeypatch.setattr(dead_letters_page, "_SHOWN", 1)
+    for _ in range(8):
+        await make_dead(portal.db, await make_tenant(portal.db), portal.clock())
+    async with operating(portal) as browser:
+        page = (await browser.get("/operators/dead-letters")).text
+
+    assert "… +3" in page
+    assert 5 <= page.count('<option value="tenant ') <= 6
 
 
 async def test_one_is_understood_and_looked_at_before_it_goes_again(
@@ -142,6 +162,26 @@ async def test_a_form_that_is_sent_twice_makes_one_plan(portal: Running, tenant:
         assert (await browser.send(REPLAY, fields)).status_code == 409
 
     assert len(await rows(portal.db, "SELECT 1 AS n FROM replay_plans")) == 1
+
+
+def test_reason_of_a_stopped_replay_is_said_in_spanish_and_a_persons_own_as_written() -> None:
+    trouble = ReplayTrouble(
+        SubmissionId(UUID(int=1)),
+        "E310000000001",
+        gave_up=True,
+        is_canary=True,
+        passed_over=False,
+        error="no answer",
+    )
+    failing = _said([trouble, trouble], "failed again")
+    silent = "the canary has no verdict after 600 s: `fe outbox why` says why"
+
+    assert halt_words(failing).en == failing
+    assert halt_words(failing).es == (
+        f"un envío de prueba falló de nuevo: {trouble.subject} E310000000001: no answer, y 1 más con problemas"
+    )
+    assert halt_words(silent).es.startswith("el envío de prueba no tiene respuesta de la DGII tras 600 s")
+    assert halt_words("olga: wrong ones").es == "olga: wrong ones"
 
 
 async def test_a_plan_is_stopped_and_goes_on(

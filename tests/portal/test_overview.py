@@ -1,12 +1,15 @@
 """The company's first page: what needs attention, the numbers of the month, the last receipts."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
-from fe.ecf.catalogue import Environment
+from fe.accounts import sequences as flow
+from fe.ecf.catalogue import EcfType, Environment
+from fe.ecf.dates import local
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId, UserId
 from fe.lifecycle import Status
@@ -33,6 +36,7 @@ async def test_a_new_company_is_told_what_to_do_first(owner: Browser, tenant: Te
     assert "There is no certificate: nothing can be signed." in page.text
     assert f'href="/companies/{tenant}/certificates"' in page.text
     assert "Make the first receipt" in page.text
+    assert 'id="sales"' not in page.text
 
 
 async def test_what_went_wrong_is_shown_with_the_way_there(
@@ -61,6 +65,44 @@ async def test_what_went_wrong_is_shown_with_the_way_there(
     assert "E310000000004" not in dead_ones.text
     waiting = await owner.get(f"/companies/{tenant}/ecf/submissions?state=waiting")
     assert "E310000000004" in waiting.text
+
+
+async def test_sales_of_the_day_and_the_month_are_shown_by_environment(
+    owner: Browser, tenant: TenantId, db: Database, dsn: str
+) -> None:
+    today = local(NOW).date()
+    before = today.replace(day=1) if today.day > 1 else None
+    for number, (of, total, status, day) in enumerate(
+        (
+            (EcfType.CONSUMER, "1500.50", Status.ACCEPTED, today),
+            (EcfType.CONSUMER, "100.00", Status.CONDITIONAL, today),
+            (EcfType.CREDIT_NOTE, "50.25", Status.ACCEPTED, today),
+            (EcfType.CONSUMER, "9000.00", Status.REJECTED, today),
+            (EcfType.MINOR_EXPENSES, "700.00", Status.ACCEPTED, today),
+            (EcfType.CONSUMER, "400.00", Status.ACCEPTED, before or today.replace(year=2025)),
+        ),
+        start=1,
+    ):
+        made = await make_receipt(db, tenant, e_ncf=f"E{of}{number:010d}", ecf_type=of, status=status)
+        said = {"id": made, "day": day, "total": total}
+        statement = (
+            "UPDATE submissions SET issued_on = %(day)s, total = %(total)s, itbis = 0 WHERE submission_id = %(id)s"
+        )
+        await rows(db, statement, **said)
+    async with open_database(dsn, role=WORKER) as workers:
+        await restart(workers, tenant)
+        await fold_all(workers, tenant)
+
+    page = await owner.get(f"/companies/{tenant}")
+    other = await owner.get(f"/companies/{tenant}?environment=testecf")
+
+    assert re.findall(r"RD\$ ([0-9,.]+)</", page.text.partition('id="sales"')[2].partition("</dl>")[0]) == [
+        "1,550.25",
+        "1,950.25" if before else "1,550.25",
+    ]
+    assert f'href="/companies/{tenant}/ecf/days/{today}"' in page.text
+    assert f'href="/companies/{tenant}/ecf/months/{today:%Y-%m}"' in page.text
+    assert other.text.partition('id="sales"')[2].count("RD$ 0.00") == 2
 
 
 async def test_a_sequence_that_runs_out_or_ends_is_told(tenant: TenantId, db: Database) -> None:
@@ -187,3 +229,22 @@ async def test_every_page_says_that_the_authority_is_away_or_sending_is_paused(
         "INSERT INTO pauses (tenant_id, environment, paused_at, paused_by, reason) VALUES (0, '', now(), 'luis', 'x')",
     )
     assert "has paused sending" in (await owner.get(f"/companies/{tenant}/settings")).text
+
+
+async def test_portal_opens_where_receipts_are_until_production_is_set_up(
+    owner: Browser, tenant: TenantId, db: Database, dsn: str
+) -> None:
+    async def opened() -> str:
+        return (await owner.get("/")).url.query.decode()
+
+    empty = await opened()
+    await make_receipt(db, tenant, e_ncf="E310000000001", environment=Environment.TESTECF)
+    async with open_database(dsn, role=WORKER) as workers:
+        await restart(workers, tenant)
+        await fold_all(workers, tenant)
+    trial = await opened()
+    page = await owner.get("/")
+    await db.run(flow.put, tenant, Environment.ECF, "E31", now=NOW)
+
+    assert (empty, trial, await opened()) == ("", "environment=testecf", "")
+    assert f'href="/companies/{tenant}/testecf/submissions"' in page.text

@@ -7,7 +7,9 @@ import trio.lowlevel
 from fe.accounts import members as accounts
 from fe.accounts import people as makers
 from fe.accounts.people import PersonRefused
+from fe.ecf.texts import Text
 from fe.identifiers import TenantId
+from fe.portal.browser_names import browser_name
 from fe.store.portal import changes, members, people
 from fe.store.portal.people import Person, PortalRole
 from fe.store.postgres.db import Conn
@@ -315,3 +317,31 @@ async def test_nobody_ends_the_sessions_of_another(portal: Running, owner: Brows
         fields = hidden_fields(mine.text, "/account/sessions/end") | {"session": named}
         await owner.client.post("/account/sessions/end", data=fields)
         assert (await browser.get("/account")).url.path == "/account"
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        (
+            "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile"
+            " Safari/537.36",
+            "Chrome en Android",
+        ),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0"
+            " Safari/537.36 Edg/141.0.0.0",
+            "Edge en Windows",
+        ),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)"
+            " Version/18.6 Mobile/15E148 Safari/604.1",
+            "Safari en iPhone",
+        ),
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0", "Firefox en Linux"),
+        ("curl/8.14.1", "curl/8.14.1"),
+        ("", "desconocido"),
+    ],
+)
+def test_browser_of_a_session_is_named_with_its_system(header: str, said: str) -> None:
+    name = browser_name(header)
+    assert (name.es if isinstance(name, Text) else name) == said

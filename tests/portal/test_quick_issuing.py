@@ -1,5 +1,6 @@
 """The form with what is known already: the catalogue's customers and products, and the last receipt of the person."""
 
+import re
 from datetime import date, timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from fe.catalogue.fields import EntryId
 from fe.ecf.catalogue import EcfType, Environment
 from fe.identifiers import TenantId
 from fe.portal.receipt.entry import ReceiptEntry
-from fe.portal.receipt.layout import PAYMENT_TERMS, layout
+from fe.portal.receipt.layout import PAYMENT_TERMS, SELLER, layout
 from fe.portal.receipt.withholding import INCOME_TAX_WITHHELD, VAT_WITHHELD, compute_withheld
 from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
 from tests.factories.companies import make_certificate
@@ -121,7 +122,7 @@ async def test_next_form_begins_as_the_last_receipt_of_the_person_was(
     for name, value in {
         **{"item.NombreItem": "Clase", "item.PrecioUnitarioItem": "500", "item.IndicadorFacturacion": "4"},
         **{"item.UnidadMedida": "43", "item.IndicadorBienoServicio": "2", _INCLUDED: "1"},
-        "Encabezado.IdDoc.TipoPago": "3",
+        **{"Encabezado.IdDoc.TipoPago": "3", SELLER: "V-07"},
     }.items():
         form.type(name, value)
     await form.press("issue")
@@ -133,6 +134,8 @@ async def test_next_form_begins_as_the_last_receipt_of_the_person_was(
     assert again.url.path == f"{shop}/32"
     names = ("item.IndicadorFacturacion", "item.UnidadMedida", "item.IndicadorBienoServicio", _INCLUDED)
     assert [again.value(name) for name in names] == ["4", "43", "2", "1"]
+    assert (again.value(SELLER), other.value(SELLER)) == ("V-07", "V-07")
+    assert '<details id="options" open>' in again.text  # so that the seller is seen
     assert [other.value(name) for name in names] == ["4", "43", "2", "1"]
     assert [form.value("Encabezado.IdDoc.TipoPago") for form in (again, other)] == ["3", "1"]
     assert (await owner.get(f"{shop}?types")).text.count("/testecf/new/") >= 10
@@ -215,6 +218,21 @@ async def sold(portal: Running, owner: Browser, tenant: TenantId, shop: str) -> 
     assert form.url is not None
     assert "/submissions/" in form.url.path, form.text
     return f"{shop}/return?from={form.url.path.rpartition('/')[2]}"
+
+
+async def test_next_sale_after_a_return_begins_as_the_sale_before_it(owner: Browser, sold: str, shop: str) -> None:
+    form = ReceiptForm(owner, sold)
+    await owner.get(sold)
+    form._show(await owner.send(sold.partition("?")[0], {"do": "all"}))
+    form.path = form._action()
+    await form.press("issue")
+    assert "E34" in form.text
+
+    next_link = re.search(r'id="next" href="([^"]+)"', form.text)
+    assert next_link is not None
+    page = await owner.get(next_link[1])
+
+    assert page.url.path == f"{shop}/31"
 
 
 @pytest.mark.parametrize(

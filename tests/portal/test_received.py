@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from uuid import uuid4
 
 import pytest
@@ -12,6 +13,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.parse import parse_json
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
+from fe.printing.read import read
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
 from tests.factories.tenants import rows
@@ -19,6 +21,7 @@ from tests.http import worker
 from tests.http.front import make_tenant
 from tests.portal.receipts import HOSTILE, make_received
 from tests.portal.running import Browser, Running, hidden_fields
+from tests.printing.documents import GOLDEN, long_receipt, signed
 
 NOW = datetime.now(UTC)
 
@@ -74,6 +77,7 @@ async def test_a_document_is_rejected_for_a_reason_only(owner: Browser, tenant: 
         await owner.get(here)
         page = await owner.send(f"{here}/reject", {"reason": reason})
         assert (page.status_code, "Say why" in page.text) == (400, True)
+    assert '<option value="We did not order this">' in page.text
     assert not await rows(db, "SELECT 1 FROM submissions")
 
     await owner.get(here)
@@ -241,6 +245,23 @@ async def test_chosen_receipts_are_confirmed_with_count_and_sum_then_decided_onc
     assert "waiting" not in (await owner.get(here)).text
 
 
+async def test_link_for_browsers_without_script_checks_all_boxes_of_the_page(
+    owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    for number in (1, 2):
+        await make_received(db, tenant, e_ncf=f"E31000000000{number}")
+    here = f"/companies/{tenant}/ecf/received"
+    page = await owner.get(f"{here}?issuer=131880738&type=31")
+    (link,) = re.findall(r'<noscript><p><a href="([^"]+)">', page.text)
+    assert 'name="id" value' in page.text
+    assert " checked aria-label" not in page.text
+
+    page = await owner.get(unescape(link))
+
+    assert len(re.findall(r'name="id" value="[^"]+" checked ', page.text)) == 2
+    assert 'value="131880738"' in page.text
+
+
 async def test_nothing_ticked_leads_back_and_accountants_have_no_boxes(
     owner: Browser, portal: Running, tenant: TenantId, db: Database
 ) -> None:
@@ -277,3 +298,39 @@ async def test_accountant_whom_the_owner_lets_answer_approves_and_goes_to_the_ne
         assert (await browser.get(f"/companies/{tenant}/ecf/new")).status_code == 403
     (change,) = await rows(db, "SELECT after FROM tenant_changes WHERE action = 'role changed'")
     assert change["after"] == {"role": "accountant", "answers": "True"}
+
+
+async def test_its_lines_and_totals_are_shown_as_a_receipts(
+    owner: Browser, portal: Running, tenant: TenantId, db: Database
+) -> None:
+    document = long_receipt(3)
+    printed = read(document)
+    one = await make_received(db, tenant, document=document)
+
+    page = await owner.get(f"/companies/{tenant}/ecf/received/{one}")
+
+    assert [page.text.count(f"<bdi>Artículo {number}</bdi>") for number in (1, 2, 3, 4)] == [1, 1, 1, 0]
+    (taxed, vat) = printed.totals
+    assert f"<dt>Taxed subtotal</dt><dd>{taxed.amount:,.2f}</dd>" in page.text
+    assert f"<dt>ITBIS</dt><dd>{vat.amount:,.2f}</dd>" in page.text
+    assert f"<dt>Total</dt><dd>RD$ {printed.total:,.2f}</dd>" in page.text
+    person = await portal.person(tenant, PortalRole.ACCOUNTANT, email="conta@example.do", language="es")
+    async with portal.browser(person, "es") as browser:
+        page = await browser.get(f"/companies/{tenant}/ecf/received/{one}")
+        assert f"<dt>Total ITBIS</dt><dd>{vat.amount:,.2f}</dd>" in page.text
+
+
+async def test_receipts_of_every_type_are_shown_with_their_forms_of_payment(
+    owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    paid = 0
+    for place, path in enumerate(GOLDEN, 1):
+        document = signed(path)
+        payments = [one for one in read(document, "en").after_total if one.name == "payment"]
+        one = await make_received(db, tenant, e_ncf=f"E31{place:010}", document=document)
+        page = await owner.get(f"/companies/{tenant}/ecf/received/{one}")
+        assert (page.status_code, ">Totals</h3>" in page.text) == (200, True), path
+        for form in payments:
+            assert f'<td>{form.words}</td><td class="num">{form.amount:,.2f}</td>' in page.text, path
+        paid += len(payments)
+    assert paid

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import cast
+from urllib.parse import unquote
 
 import pyotp
 import pytest
@@ -43,8 +44,11 @@ async def _set_up(portal: Running, browser: Browser) -> tuple[str, list[str]]:
     code = pyotp.TOTP(secret).at(portal.clock())
     page = await browser.send(f"{_AT}/confirm", {"code": f"{code[:3]} {code[3:]}"})
     assert page.status_code == 200
-    codes = re.findall(_CODES, page.text)
+    codes = re.findall(_CODES, page.text.partition("</pre>")[0])
     assert len(set(codes)) == totp.CODES
+    kept = re.search('href="data:text/plain;charset=utf-8,([^"]+)"', page.text)
+    assert kept is not None
+    assert unquote(kept[1]).split("\r\n") == codes
     return secret, codes
 
 
@@ -184,7 +188,7 @@ async def test_new_recovery_codes_replace_those_before(portal: Running) -> None:
         portal.clock.ahead = timedelta(seconds=totp.STEP)
         await browser.get(_AT)
         page = await browser.send(f"{_AT}/codes", {"code": pyotp.TOTP(secret).at(portal.clock())})
-        after = re.findall(_CODES, page.text)
+        after = re.findall(_CODES, page.text.partition("</pre>")[0])
         assert len(after) == totp.CODES
         assert not set(after) & set(before)
     async with portal.browser() as browser:

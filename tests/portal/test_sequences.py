@@ -103,6 +103,56 @@ async def test_a_sequence_is_made_and_seen(portal: Running, owner: Browser, tena
     assert change.after["maxSequence"] == "5000"
 
 
+async def test_next_range_is_written_ahead_and_removed(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    await make(portal, tenant, "E31")
+    here = at(tenant, "/E31")
+    form = {"minimum": "1", "maximum": "5000", "expires": "2030-12-31", "active": "yes"}
+    ahead = {"next_minimum": "E310000006001", "next_maximum": "6100", "next_expires": "2031-12-31"}
+
+    for wrong, words in (
+        ({"next_maximum": ""}, "leave all its fields empty"),
+        ({"next_minimum": "4999"}, "must lie apart"),
+        ({"next_expires": "2020-01-31"}, "has passed"),
+    ):
+        await owner.get(here)
+        page = await owner.send(here, form | ahead | wrong)
+        assert (page.status_code, words in page.text) == (400, True), wrong
+    await owner.get(here)
+    stored = await owner.send(here, form | ahead)
+    (kept,) = await portal.db.run(sequences.listed, tenant, Environment.ECF)
+    listed = await owner.get(at(tenant))
+    await owner.get(here)
+    await owner.send(here, form)
+    (removed,) = await portal.db.run(sequences.listed, tenant, Environment.ECF)
+
+    assert "6001 – 6100" in stored.text
+    assert (kept.next_min, kept.next_max, str(kept.next_last_day)) == (6001, 6100, "2031-12-31")
+    assert "with the next range" in listed.text
+    assert removed.next_min is None
+    change = (await portal.db.run(changes.latest, tenant, limit=9))[1]
+    assert change.after == {"nextRange": "6001-6100 2031-12-31"}
+
+
+async def test_next_range_that_has_expired_is_not_said_to_begin(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    await make(portal, tenant, "E31")
+    pages = []
+    for ahead in ("10 days", "-1 day"):
+        await rows(
+            portal.db,
+            """UPDATE sequences SET next_min = 6001, next_max = 6100, next_expire_at = now() + %(ahead)s::interval
+             RETURNING prefix""",
+            ahead=ahead,
+        )
+        pages.append([(await owner.get(address)).text for address in (at(tenant, "/E31"), at(tenant))])
+
+    (ready, counted), (over, alone) = pages
+    assert ("<small>begins by itself" in ready, "with the next range" in counted) == (True, True)
+    assert ("<small>begins by itself" in over, "expired: it does not begin" in over) == (False, True)
+    assert "with the next range" not in alone
+
+
 async def test_what_cannot_be_is_said_and_what_was_typed_stays(
     portal: Running, owner: Browser, tenant: TenantId
 ) -> None:

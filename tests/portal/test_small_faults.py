@@ -195,6 +195,18 @@ async def test_new_company_with_a_doubtful_rnc_is_remarked(portal: Running) -> N
     assert "Compare the RNC 130199009 with the registry" in page.text
 
 
+async def test_customers_rnc_that_does_not_check_is_said_in_words_of_the_form(
+    portal: Running, tenant: TenantId
+) -> None:
+    async with portal.browser(await portal.person(tenant, language="es")) as browser:
+        form = await ReceiptForm.open(browser, f"/companies/{tenant}/testecf/new/31")
+        form.type("Encabezado.Comprador.RNCComprador", "130199009")
+        await form.press("check")
+
+    assert form.text.count("Este número no pasa la verificación: revise los dígitos.") == 2  # above, and at its field
+    assert "compárelo" not in form.text
+
+
 @pytest.mark.parametrize("of", [EcfType.CONSUMER])
 async def test_own_rnc_that_does_not_check_asks_for_no_second_press(
     portal: Running, tenant: TenantId, of: EcfType

@@ -31,7 +31,7 @@ NOW = datetime.now(UTC)
 
 def numbers(text: str) -> list[str]:
     """The numbers of a list, in its order."""
-    return re.findall(r"<td>(E[0-9]+)</td>", text)
+    return re.findall(r">(E[0-9]+)</a></td>", text)
 
 
 async def listed(browser: Browser, tenant: TenantId, query: str = "") -> list[str]:
@@ -75,6 +75,10 @@ async def test_the_list_is_of_one_environment_and_filtered(owner: Browser, tenan
         ("issued_from=2100-01-01", []),
         ("total_from=1,000,000", []),
         ("text=0003", [every[2]]),
+        ("number=used", [every[1], every[3], every[4]]),
+        ("number=reserved", [every[0]]),
+        ("number=used&text=0004", [every[1]]),
+        ("number=void", []),
     ):
         assert await listed(owner, tenant, query) == wanted, query
     test = await owner.get(f"/companies/{tenant}/testecf/submissions")
@@ -89,6 +93,11 @@ async def test_a_receipt_is_found_by_whatever_somebody_has_of_it(
     for name in ("E310000000001", " e310000000001 ", "order-1", str(first["id"])):
         page = await owner.get(f"/companies/{tenant}/certecf/submissions?q={name}")
         assert page.url.path == f"/companies/{tenant}/ecf/submissions/{first['id']}", name
+    await rows(db, "UPDATE submissions SET buyer_name = 'Núñez & Hijos' WHERE e_ncf = 'E310000000001'")
+    for part in ("310000000001", "núñez %26 h"):
+        page = await owner.get(f"/companies/{tenant}/ecf/submissions?q={part}")
+        assert numbers(page.text) == ["E310000000001"], part
+    assert 'name="text" type="text" value="núñez &amp; h"' in page.text, "it can be changed"
     nothing = await owner.get(f"/companies/{tenant}/ecf/submissions?q=%00nobody")
     assert (nothing.status_code, "Nothing was found" in nothing.text) == (200, True)
 
@@ -98,7 +107,7 @@ async def test_one_number_handed_in_twice_is_shown_twice(owner: Browser, tenant:
     second = await make_receipt(db, tenant, e_ncf="E310000000009")
 
     page = await owner.get(f"/companies/{tenant}/ecf/submissions?q=E310000000009")
-    assert page.text.count("<td>E310000000009") == 2
+    assert page.text.count(">E310000000009</a>") == 2
     one = await owner.get(f"/companies/{tenant}/ecf/submissions/{second}")
     assert "Also handed in under this number" in one.text
 
@@ -266,6 +275,34 @@ async def test_what_strangers_write_is_text_and_nothing_else(
     cells = [cell for line in csv.reader(io.StringIO(exported.text.removeprefix("\ufeff"))) for cell in line]
     assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
     assert name[:20] in "".join(cells).replace("\\u202e", "\u202e").replace("\\t", "\t")
+
+
+async def test_exported_note_names_day_taxes_payment_and_the_receipt_it_modifies(
+    owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    sold = await make_receipt(db, tenant, e_ncf="E310000000001")
+    await rows(
+        db,
+        """UPDATE submission_documents
+              SET content = convert_to(replace(convert_from(content, 'UTF8'), '</FechaEmision>',
+                                    '</FechaEmision><CodigoVendedor>Ñ &amp; V-07</CodigoVendedor>'), 'UTF8')
+            WHERE submission_id = %(id)s AND kind = 'signed'""",
+        id=sold,
+    )
+    await make_receipt(db, tenant, e_ncf="E340000000001", ecf_type=EcfType.CREDIT_NOTE, modified="E310000000001")
+    await rows(
+        db,
+        """UPDATE submissions
+              SET issued_on = '2026-11-06', itbis = 180, amounts = '{"paid1": "1000.00", "paid3": "180.00"}'
+            WHERE ecf_type = '31'""",
+    )
+
+    exported = await owner.get(f"/companies/{tenant}/ecf/submissions/export")
+
+    note, sale = csv.DictReader(io.StringIO(exported.text.removeprefix("\ufeff")))
+    assert [sale[name] for name in ("Issued", "ITBIS", "Modified NCF")] == ["2026-11-06", "180.00", ""]
+    assert (sale["Form of payment"], sale["Seller"]) == ("cash, debit or credit card", "Ñ & V-07")
+    assert (note["Modified NCF"], note["Form of payment"]) == ("E310000000001", "")
 
 
 async def test_an_address_that_is_no_name_is_shown_as_text(owner: Browser, tenant: TenantId) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -9,6 +10,7 @@ from uuid import UUID
 import httpx
 import trio
 
+import fe.portal
 from fe.identifiers import TenantId
 from fe.limits import DocumentQuota, QuotaLimits
 from fe.monitoring.metrics import Metrics
@@ -195,13 +197,16 @@ async def test_another_webhook_is_set_up_listed_and_deleted(portal: Running, own
     await owner.get(at(tenant, "/secret?endpoint=crm"))
     assert _SECRET.search((await owner.send(at(tenant, "/secret"))).text) is not None
     await owner.get(crm)
-    delivery = (await owner.send(at(tenant, "/test"))).text
-    assert "crm" in delivery
+    shown = await owner.send(at(tenant, "/test"))
+    assert ("crm" in shown.text, "Deliver it again" in shown.text) == (True, True)
 
     await owner.get(crm)
     gone = await owner.send(at(tenant, "/delete"))
     assert ("The webhook is deleted." in gone.text, "crm.example.com" in gone.text) == (True, False)
-    assert (await owner.get("/companies/1/ecf/webhooks?endpoint=C+R")).status_code in (400, 404)
+    delivery = await owner.get(shown.url.path)
+    assert ("Its webhook was deleted" in delivery.text, "Deliver it again" in delivery.text) == (True, False)
+    misnamed = await owner.get(at(tenant, "?endpoint=C+R"))
+    assert (misnamed.status_code, "The name of a webhook has" in misnamed.text) == (400, True)
     found = await portal.db.run(changes.latest, tenant, limit=9)
     assert [(one.action, one.subject) for one in found] == [
         ("webhook deleted", "ecf/crm"),
@@ -209,6 +214,15 @@ async def test_another_webhook_is_set_up_listed_and_deleted(portal: Running, own
         ("webhook set", "ecf/crm"),
         ("webhook set", "ecf"),
     ]
+
+
+def test_copy_buttons_name_the_element_that_has_the_text() -> None:
+    """Any other value is copied as it stands (portal.js)."""
+    for template in (Path(fe.portal.__file__).parent / "templates").rglob("*.html"):
+        text = template.read_text(encoding="utf-8")
+        for wanted in re.findall(r'data-copy="([^"]*)"', text):
+            assert wanted == "" or f'id="{wanted.removeprefix("#")}"' in text, template
+            assert wanted == "" or wanted.startswith("#"), template
 
 
 async def test_one_that_we_gave_up_says_why_and_goes_on_when_enabled(

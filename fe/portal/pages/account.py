@@ -6,6 +6,7 @@ from fe.accounts import passwords
 from fe.accounts import people as accounts
 from fe.ecf.texts import Text
 from fe.portal import attempts
+from fe.portal.browser_names import browser_name
 from fe.portal.cookies import set_cookie
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
@@ -41,6 +42,7 @@ async def account(visit: Visit) -> Reply:
         codes_left=await db.run(second_factor.codes_left, person.person_id),
         identities=await db.run(identities.of_person, person.person_id),
         openid=visit.portal.openid,
+        browser_name=browser_name,
         companies=len(await db.run(people.tenants_of, person.person_id)),
     )
 

@@ -22,8 +22,9 @@ from fe.portal.pages.months import issued_csv
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.store.portal import people, todo
-from fe.store.portal.people import PortalRole
+from fe.store.portal.people import Rights
 from fe.store.postgres.db import Conn
+from fe.store.postgres.tenant_scope import fetch_together
 from fe.store.records import month_sums, tenants
 from fe.store.records.tenants import Tenant
 
@@ -56,17 +57,23 @@ async def show(visit: Visit) -> Reply:
     month = _month(visit)
 
     async def read(conn: Conn, tenant_id: TenantId) -> CompanyMonth | None:
-        tenant = await tenants.by_id(conn, tenant_id)
-        if tenant is None:
+        # The ends of the last seconds are read before the sums, as for one month.
+        found, (left_out,), issued, (unclassified,) = await fetch_together(
+            conn,
+            tenants.by_id_asked(tenant_id),
+            month_sums.left_out_asked(tenant_id, _ENVIRONMENT, month, with_open=False),
+            month_sums.issued_asked(tenant_id, _ENVIRONMENT, month, lately=False),
+            todo.unclassified_asked(tenant_id, _ENVIRONMENT, month),
+        )
+        if not found:
             return None
-        left_out = await month_sums.left_out(conn, tenant_id, _ENVIRONMENT, month, with_open=False)
-        issued = await month_sums.issued(conn, tenant_id, _ENVIRONMENT, month, lately=left_out.lately)
-        received = await month_sums.received(conn, tenant_id, _ENVIRONMENT, month)
+        if left_out.lately:
+            issued = list(await month_sums.issued(conn, tenant_id, _ENVIRONMENT, month))
+        received = await visit.portal.months.received(conn, tenant_id, _ENVIRONMENT, month)
         sums = MonthReport(month, _ENVIRONMENT, issued, received, (), (), (), True, left_out)
         accepted = sum(one.receipts for one in issued if one.status.startswith("Aceptado"))
         rejected = sum(one.receipts for one in issued if one.status == "Rechazado")
-        unclassified = await todo.unclassified(conn, tenant_id, _ENVIRONMENT, month)
-        return CompanyMonth(tenant, accepted, rejected, sums.totals, unclassified, left_out.ended)
+        return CompanyMonth(found[0], accepted, rejected, sums.totals, unclassified, left_out.ended)
 
     mine = await _mine(visit)
     found, missed = await read_each(visit, mine[:COMPANIES], read)
@@ -109,7 +116,7 @@ def _reader(visit: Visit, company: TenantId) -> Read:
     return read
 
 
-async def _mine(visit: Visit) -> Sequence[tuple[TenantId, PortalRole]]:
+async def _mine(visit: Visit) -> Sequence[tuple[TenantId, Rights]]:
     return await visit.portal.db.run(people.tenants_of, visit.person.person.person_id)
 
 

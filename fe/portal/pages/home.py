@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import trio
 
+from fe.accounts import months
+from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local
 from fe.identifiers import TenantId
 from fe.portal import company_state
@@ -20,10 +22,10 @@ from fe.portal.pages.submissions import names_of
 from fe.portal.replies import Reply, redirect
 from fe.portal.visit import Visit
 from fe.store.portal import people, receipts, standing
-from fe.store.portal.people import PortalRole
+from fe.store.portal.people import Rights
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import NodeUnavailable
-from fe.store.records import tenants
+from fe.store.records import sequences, tenants
 from fe.store.records.tenants import Tenant
 
 T = TypeVar("T")
@@ -37,7 +39,7 @@ _TOGETHER = 3
 #: The part of an address that a company's pages share: `ecf/submissions`, `people`.
 _SECTION = re.compile(r"[a-z-]{1,30}(/[a-z-]{1,30})?")
 
-_Role = tuple[TenantId, PortalRole]
+_Role = tuple[TenantId, Rights]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Membership:
     """A company of the person."""
 
     tenant: Tenant
-    role: PortalRole
+    rights: Rights
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class CompanyInInbox:
     """A company and its state."""
 
     tenant: Tenant
-    role: PortalRole
+    rights: Rights
     state: CompanyState
 
 
@@ -70,24 +72,22 @@ async def start(visit: Visit) -> Reply:
     mine = await visit.portal.db.run(people.tenants_of, visit.person.person.person_id)
     is_operator = visit.person.person.is_operator and visit.portal.operators is not None
     if len(mine) == 1 and not is_operator:
-        return redirect(f"/companies/{mine[0][0]}")
+        return redirect(await _first_page(visit, mine[0][0]))
     wanted = visit.query.get("q", "").strip()[:100]
     unreached = 0
     if wanted:
         named, unreached = await _named(visit, mine)
-        mine = [(one.tenant.tenant_id, one.role) for one in named if _matches(one.tenant, wanted)]
+        mine = [(one.tenant.tenant_id, one.rights) for one in named if _matches(one.tenant, wanted)]
     first, shown_from = _number(visit, "companies"), _number(visit, "notices")
     part = mine[first : first + COMPANIES]
     person_id, days = visit.person.person.person_id, visit.portal.settings.approval_days
 
     async def read(conn: Conn, tenant_id: TenantId) -> tuple[Tenant, CompanyState] | None:
-        tenant = await tenants.by_id(conn, tenant_id)
-        if tenant is None:
-            return None
-        return tenant, await company_state.read(conn, tenant_id, person_id, visit.now, days)
+        tenant, state = await company_state.read_with_tenant(conn, tenant_id, person_id, visit.now, days)
+        return None if tenant is None else (tenant, state)
 
     found, missed = await read_each(visit, part, read)
-    companies = [CompanyInInbox(tenant, role, state) for role, (tenant, state) in found]
+    companies = [CompanyInInbox(tenant, rights, state) for rights, (tenant, state) in found]
     entries = [InboxEntry(one.tenant, notice) for one in companies for notice in one.state.notices]
     entries.sort(key=lambda entry: (entry.notice.urgency, entry.tenant.name.lower()))
     companies.sort(key=lambda one: (-one.state.now, -one.state.soon, one.tenant.name.lower()))
@@ -107,6 +107,20 @@ async def start(visit: Visit) -> Reply:
     )
 
 
+async def _first_page(visit: Visit, tenant_id: TenantId) -> str:
+    """Return the company's page in production, or in the environment of its tests while nothing is set up there."""
+
+    async def read(conn: Conn, tenant_id: TenantId) -> Environment:
+        used = await standing.accepted_in(conn, tenant_id)
+        if any(one.environment is Environment.ECF for one in await sequences.of_all_environments(conn, tenant_id)):
+            used.add(Environment.ECF)
+        return next((one for one in Environment if one in used), Environment.ECF)
+
+    environment = await visit.portal.db.run_for(tenant_id, read)
+    address = f"/companies/{tenant_id}"
+    return address if environment is Environment.ECF else f"{address}?environment={environment}"
+
+
 async def switch(visit: Visit) -> Reply:
     """List the person's companies, by a part of their name or RNC; links lead to the section `to` of each."""
     mine = await visit.portal.db.run(people.tenants_of, visit.person.person.person_id)
@@ -122,17 +136,17 @@ async def switch(visit: Visit) -> Reply:
 async def _named(visit: Visit, mine: Sequence[_Role]) -> tuple[list[Membership], int]:
     """Read the companies' records, MOST_LISTED at most; and how many could not be reached."""
     found, missed = await read_each(visit, mine[:MOST_LISTED], tenants.by_id)
-    return [Membership(tenant, role) for role, tenant in found], missed
+    return [Membership(tenant, rights) for rights, tenant in found], missed
 
 
 async def read_each(
     visit: Visit, mine: Sequence[_Role], read: Callable[[Conn, TenantId], Awaitable[T | None]]
-) -> tuple[list[tuple[PortalRole, T]], int]:
+) -> tuple[list[tuple[Rights, T]], int]:
     """Read each company as its own tenant, a few at a time; and how many could not be reached."""
-    found: dict[int, tuple[PortalRole, T]] = {}
+    found: dict[int, tuple[Rights, T]] = {}
     limiter, missed = trio.CapacityLimiter(_TOGETHER), 0
 
-    async def one(place: int, tenant_id: TenantId, role: PortalRole) -> None:
+    async def one(place: int, tenant_id: TenantId, rights: Rights) -> None:
         nonlocal missed
         async with limiter:
             try:
@@ -141,11 +155,11 @@ async def read_each(
                 missed += 1
                 return
         if value is not None:
-            found[place] = role, value
+            found[place] = rights, value
 
     async with trio.open_nursery() as nursery:
-        for place, (tenant_id, role) in enumerate(mine):
-            nursery.start_soon(one, place, tenant_id, role)
+        for place, (tenant_id, rights) in enumerate(mine):
+            nursery.start_soon(one, place, tenant_id, rights)
     return [found[place] for place in sorted(found)], missed
 
 
@@ -161,11 +175,13 @@ def _number(visit: Visit, name: str) -> int:
 
 
 async def company(visit: Visit) -> Reply:
-    """Show a company's overview: notices, the month's numbers, the latest receipts."""
+    """Show a company's overview: sales, notices, the month's numbers, the latest receipts."""
     person_id, days = visit.person.person.person_id, visit.portal.settings.approval_days
     state = await visit.read(company_state.read, person_id, visit.now, days)
     accepted = await visit.read(standing.accepted_in)
-    month = local(visit.now).date().replace(day=1)
+    today = local(visit.now).date()
+    month = today.replace(day=1)
+    sold_today, sold_this_month = await visit.read(months.sold, visit.here, today)
     recent = await visit.read(receipts.newest, _RECENT)
     return visit.page(
         "company/home.html",
@@ -174,7 +190,10 @@ async def company(visit: Visit) -> Reply:
         numbers=list(zip(await visit.read(standing.verdicts, month), state.troubles, strict=True)),
         max_counted=standing.MAX_COUNTED,
         has_rejections=any(one.rejected or one.failed for one in state.troubles),
+        today=today,
         month=month,
+        sold_today=sold_today,
+        sold_this_month=sold_this_month,
         recent=recent,
         names=await names_of(visit, recent),
         totals={row.submission_id: total_in(row.qr_code_url) for row in recent},

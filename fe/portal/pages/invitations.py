@@ -132,8 +132,13 @@ def first_page(invitation: Invitation) -> str:
 
 
 async def reset_form(visit: Visit) -> Reply:
-    """Ask for a new password."""
-    return visit.page("reset.html", person=await _whose(visit), at=visit.path, problem=None)
+    """Ask for a new password, or, where the link is over, for the address that gets another."""
+    try:
+        person = await _whose(visit)
+    except Refused as over:
+        can_mail = visit.portal.resets is not None
+        return visit.page("forgotten.html", over.status, can_mail=can_mail, asked=False, problem=over.message)
+    return visit.page("reset.html", person=person, at=visit.path, problem=None)
 
 
 async def _whose(visit: Visit) -> Person:
@@ -154,7 +159,7 @@ async def reset(visit: Visit) -> Reply:
     hashed = await logins.hash_password(new)
     await visit.portal.db.transact(logins.reset_password, visit.params["token"], hashed, visit.now)
     visit.session = None
-    return await visit.go("/sign-in")
+    return await visit.go("/sign-in?saved=1")
 
 
 PAGES = (

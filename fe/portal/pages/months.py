@@ -37,7 +37,7 @@ async def newest(visit: Visit) -> Reply:
 async def show(visit: Visit) -> Reply:
     """Show a month."""
     month = _month(visit)
-    report = await visit.read_list(months.report, visit.environment, month)
+    report = await visit.read_list(months.report, visit.environment, month, visit.portal.months)
     return visit.page(
         "company/month.html",
         month=month,
@@ -73,7 +73,8 @@ async def issued_csv(read: Read, environment: Environment, month: YearMonth, lan
 async def export_workbook(visit: Visit) -> Reply:
     """Export the month as a workbook."""
     month = _month(visit)
-    sheets = await month_book.read_sheets(visit.read_list, visit.environment, month, visit.language)
+    memory = visit.portal.months
+    sheets = await month_book.read_sheets(visit.read_list, visit.environment, month, memory, visit.language)
     try:
         made = await visit.portal.printers.run(visit.tenant_id, workbook, sheets, within=_PATIENCE)
     except (ApartFailed, TurnTimeout):

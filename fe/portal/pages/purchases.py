@@ -6,7 +6,7 @@ from fe.accounts import purchases
 from fe.accounts.purchases import PurchaseLine, Purchases
 from fe.ecf.texts import Text
 from fe.month.period import YearMonth
-from fe.month.purchases import (
+from fe.month.report_606 import (
     ISR_TYPES,
     KINDS,
     LONGEST_CREDIT,

@@ -17,11 +17,12 @@ from fe.lifecycle import Status
 from fe.portal import receipt_words as words
 from fe.portal.answer_time import time_left
 from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
+from fe.portal.document_content import READING, content_of
 from fe.portal.document_facts import name_shown
 from fe.portal.document_view import show_document
 from fe.portal.filters import Filters
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.received_decisions import WHY, take_decision
+from fe.portal.pages.received_decisions import REASONS, WHY, take_decision
 from fe.portal.pages.submissions import presets, shown_days
 from fe.portal.printing import options_asked, pdf_reply
 from fe.portal.replies import Refused, Reply, not_found, redirect
@@ -42,7 +43,7 @@ MAX_EXPORTED = 5000
 
 _TAKEN_IN = Text(
     "Your decision is on its way to the DGII and then to the issuer.",
-    "Su decisión va en camino a la DGII y luego al emisor.",
+    "Su respuesta se está enviando a la DGII y luego al emisor.",
 )
 
 
@@ -206,6 +207,9 @@ async def _show_one(visit: Visit, record: ReceivedRecord, problem: Text | None =
         next_waiting=await visit.read(waiting.next_after, record.environment, record.received_id),
         facts=(await visit.read(received_facts.complete, [record.received_id])).get(record.received_id, {}),
         time_left=partial(time_left, now=visit.now, days=visit.portal.settings.approval_days),
+        content=content_of(document, visit.language),
+        reading=READING,
+        reasons=REASONS,
         view=show_document(document, is_xml=True),
         words=words,
         name_shown=name_shown,

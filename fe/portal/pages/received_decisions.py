@@ -23,7 +23,7 @@ from fe.store.records.received import ApprovalStatus, ReceivedRecord
 #: Decisions by the names of their buttons.
 _DECISIONS = {"approve": ApprovalStatus.APPROVED, "reject": ApprovalStatus.REJECTED}
 #: Reasons that are offered; any other may be typed.
-_REASONS = (
+REASONS = (
     Text("The goods did not arrive complete", "La mercancía no llegó completa"),
     Text("We did not order this", "No hicimos este pedido"),
     Text("The price is not the agreed one", "El precio no es el acordado"),
@@ -86,7 +86,7 @@ async def _confirm(visit: Visit, do: str, ids: list[str], problem: Text | None =
         total=_sum(pending),
         problem=problem,
         reason=visit.form.get("reason"),
-        reasons=_REASONS,
+        reasons=REASONS,
         longest=MAX_REASON,
         words=words,
         name_shown=name_shown,

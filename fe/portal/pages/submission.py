@@ -21,8 +21,9 @@ from fe.identifiers import SubmissionId
 from fe.issuing.sharing import ShareLink
 from fe.lifecycle import NumberFate, Status
 from fe.portal import receipt_words as words
+from fe.portal.document_content import READING, content_of
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
-from fe.portal.document_view import MAX_SHOWN_BYTES, marked, show_document
+from fe.portal.document_view import marked, show_document
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.receipt_mail import MailStanding, mail_of
 from fe.portal.printing import options_asked, pdf_reply
@@ -30,8 +31,6 @@ from fe.portal.receipt_advice import VALID, AdvisedStep, advice_on, explained, f
 from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.sequence_forms import page_of
 from fe.portal.visit import Visit
-from fe.printing.read import NotPrintable, PrintedReceipt, read, show_quantity
-from fe.printing.read import show as show_price
 from fe.store.portal import receipt as store
 from fe.store.portal.receipt import ReceiptRecord, Relative
 from fe.store.postgres.db import Conn
@@ -49,8 +48,6 @@ _AROUND = timedelta(seconds=1)
 _REFRESHED = timedelta(minutes=10)
 #: Characters shown of a value in a receipt's history.
 _LONGEST = 200
-#: Lines of a receipt in its table.
-_LINES = 200
 #: Roots of receipts, which can be issued again.
 ISSUED = (Root.ECF, Root.RFCE)
 _FILES: Mapping[str, Text] = {
@@ -109,10 +106,8 @@ async def show(visit: Visit) -> Reply:
         fix_of=fix_of,
         facts=facts,
         total=total_in(receipt.qr_code_url) or facts.amount,
-        content=_content(documents[kind], visit) if kind == "signed" else None,
-        listed=_LINES,
-        price=show_price,
-        quantity=show_quantity,
+        content=content_of(documents[kind], visit.language) if kind == "signed" else None,
+        reading=READING,
         number=_number_said(receipt, others),
         modified=modified,
         others=others,
@@ -139,16 +134,6 @@ def _happened(receipt: ReceiptRecord, other: OtherSide, mailed: MailStanding | N
     sent = mailed.at if mailed is not None and mailed.badge is words.MAILS[MailState.SENT] else None
     delivered = latest((handed, sent))
     return Milestones(receipt.signed_at, receipt.first_answer_at, receipt.verdict_at, delivered, receipt.is_deferred)
-
-
-def _content(signed: bytes, visit: Visit) -> PrintedReceipt | None:
-    """Read lines and payment; None for what is no receipt, or is too large to be shown."""
-    if len(signed) > MAX_SHOWN_BYTES:
-        return None
-    try:
-        return read(signed, visit.language)
-    except NotPrintable:
-        return None
 
 
 async def file(visit: Visit) -> Reply:

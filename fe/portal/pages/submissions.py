@@ -3,19 +3,23 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Literal
+from urllib.parse import urlencode
 from uuid import UUID
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import local, show_day
 from fe.ecf.ids import moment_of
-from fe.ecf.texts import Text
+from fe.ecf.payments import FORMS
+from fe.ecf.texts import Language, Text
 from fe.identifiers import SubmissionId, UserId
-from fe.lifecycle import Place, Status
+from fe.lifecycle import NumberFate, Place, Status
 from fe.portal import receipt_words as words
 from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
-from fe.portal.document_facts import buyer_name_in, name_shown, total_in
+from fe.portal.day_close import FORM_NAMES
+from fe.portal.document_facts import buyer_name_in, modified_in, name_shown, seller_in, total_in
 from fe.portal.filters import Filters
 from fe.portal.page_types import Needs, Page
+from fe.portal.receipt.copies import NOTES
 from fe.portal.replies import Reply, redirect
 from fe.portal.visit import Visit
 from fe.store.portal import receipts
@@ -30,6 +34,7 @@ _STATES: Mapping[str, Status | Literal[Place.DEAD_LETTER]] = {
     "error": Status.ERROR,
     "dead": Place.DEAD_LETTER,
 }
+_FATES: Mapping[str, NumberFate] = {str(fate): fate for fate in NumberFate}
 _TYPES: Mapping[str, EcfType] = {code.value: code for code in EcfType}
 #: The rows of a file at most; the next file begins where one ends, by its dates.
 MAX_EXPORTED = 5000
@@ -50,6 +55,7 @@ def _chosen(visit: Visit, filters: Filters) -> ReceiptFilter:
         total_from=filters.amount("total_from"),
         total_to=filters.amount("total_to"),
         text=filters.text("text") or None,
+        number_fate=filters.choice("number", _FATES),
     )
 
 
@@ -61,7 +67,7 @@ def _user(typed: str) -> str | UserId:
 
 
 async def listed(visit: Visit) -> Reply:
-    """List receipts, newest first; a search that finds one goes there."""
+    """List receipts, newest first; a search that finds one goes there, and one that finds none looks for a name."""
     filters = Filters(visit.query)
     if wanted := filters.text("q"):
         return await _search(visit, wanted)
@@ -74,6 +80,8 @@ async def listed(visit: Visit) -> Reply:
 
 async def _search(visit: Visit, wanted: str) -> Reply:
     rows = await visit.read_list(receipts.search, wanted)
+    if not rows:
+        return redirect(visit.within(f"submissions?{urlencode({'text': wanted})}"))
     if len(rows) == 1:
         return redirect(visit.at(f"{rows[0].environment}/submissions/{rows[0].submission_id}"))
     return await _show(visit, Filters(visit.query), ReceiptPage(rows), searched=wanted)
@@ -96,6 +104,7 @@ async def _show(
         shown_days=shown_days,
         states={name: words.status_badge(state).text for name, state in _STATES.items()},
         types=words.TYPES,
+        fates=words.FATES,
         words=words,
     )
 
@@ -127,10 +136,11 @@ def _day_shown(typed: str) -> str:
 
 async def names_of(visit: Visit, rows: Sequence[ReceiptRow]) -> dict[SubmissionId, str]:
     """Look up buyers' names, for signed receipts."""
-    if not rows:
-        return {}
-    heads = await visit.read(receipts.heads, [row.submission_id for row in rows])
-    return {one: name_shown(buyer_name_in(head)) for one, head in heads.items()}
+    return {one: name_shown(buyer_name_in(head)) for one, head in (await _heads(visit, rows)).items()}
+
+
+async def _heads(visit: Visit, rows: Sequence[ReceiptRow]) -> dict[SubmissionId, bytes]:
+    return await visit.read(receipts.heads, [row.submission_id for row in rows]) if rows else {}
 
 
 _HEADINGS = {
@@ -146,6 +156,11 @@ _HEADINGS = {
         "taxLogId",
         "clientRequestId",
         "Issued by user",
+        "Issued",
+        "ITBIS",
+        "Modified NCF",
+        "Form of payment",
+        "Seller",
     ),
     "es": (
         "Recibido",
@@ -159,6 +174,11 @@ _HEADINGS = {
         "taxLogId",
         "clientRequestId",
         "Emitido por el usuario",
+        "Fecha de emisión",
+        "ITBIS",
+        "NCF modificado",
+        "Forma de pago",
+        "Vendedor",
     ),
 }
 
@@ -173,8 +193,11 @@ async def export(visit: Visit) -> Reply:
     below: SubmissionId | None = None
     for _ in range(MAX_EXPORTED // receipts.PAGE):
         found = await visit.read_list(receipts.page, chosen, below=below)
-        names = await names_of(visit, found.rows)
-        lines += [_line(visit, row, names.get(row.submission_id, "")) for row in found.rows]
+        heads = await _heads(visit, found.rows)
+        modified = await _modified(visit, found.rows)
+        lines += [
+            _line(visit, row, heads.get(row.submission_id, b""), modified.get(row.submission_id)) for row in found.rows
+        ]
         if found.older is None:
             break
         below = found.older
@@ -184,7 +207,20 @@ async def export(visit: Visit) -> Reply:
     return visit.file(name, CSV_TYPE, csv_file(_HEADINGS[visit.language], lines))
 
 
-def _line(visit: Visit, row: ReceiptRow, name: str) -> Sequence[Cell]:
+async def _modified(visit: Visit, rows: Sequence[ReceiptRow]) -> dict[SubmissionId, str | None]:
+    """Look up the numbers that signed notes modify."""
+    notes = [row.submission_id for row in rows if row.ecf_type in NOTES]
+    found = await visit.read(receipts.tails, notes) if notes else {}
+    return {one: modified_in(tail) for one, tail in found.items()}
+
+
+def _paid(row: ReceiptRow, language: Language) -> str:
+    """Name the forms of payment; '' where none is stated."""
+    forms = (form for form in FORMS if row.amounts and f"paid{form}" in row.amounts)
+    return ", ".join(FORM_NAMES[form].said(language) for form in forms)
+
+
+def _line(visit: Visit, row: ReceiptRow, head: bytes, modified: str | None) -> Sequence[Cell]:
     total = total_in(row.qr_code_url)
     return (
         row.submitted_at,
@@ -192,12 +228,17 @@ def _line(visit: Visit, row: ReceiptRow, name: str) -> Sequence[Cell]:
         row.e_ncf or "",
         words.status_badge(row.status, is_given_up=row.is_given_up).text.said(visit.language),
         row.buyer_rnc or "",
-        name,
+        name_shown(buyer_name_in(head)),
         total,
         row.track_id or "",
         str(row.submission_id),
         row.client_request_id or "",
         row.as_user or "",
+        row.issued_on,
+        row.itbis,
+        modified or "",
+        _paid(row, visit.language),
+        name_shown(seller_in(head)),
     )
 
 

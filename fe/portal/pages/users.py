@@ -1,6 +1,6 @@
 """A company's users, who sign, and the differences on their receipts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fe.accounts import audited_changes
 from fe.accounts.audited_changes import show_user
@@ -62,7 +62,7 @@ async def change(visit: Visit) -> Reply:
         tenant = await visit.locked_tenant(conn)
         found = await _find(conn, visit.tenant_id, visit.params["user"])
         visit.require_unchanged(show_user(found))
-        await audited_changes.change_user(conn, visit.author, tenant, found, _override(values))
+        await audited_changes.change_user(conn, visit.author, tenant, found, _override(values, found.issuer_override))
 
     try:
         await visit.change(work)
@@ -97,9 +97,11 @@ async def _find(conn: Conn, tenant_id: TenantId, user_id: UserId) -> User:
     raise not_found()
 
 
-def _override(values: dict[str, list[str]]) -> dict[str, object] | None:
-    """Return the changed data; None if nothing changed."""
-    return {name: value for name, value in issuer_of(values).items() if value is not None} or None
+def _override(values: dict[str, list[str]], before: Mapping[str, object] | None = None) -> dict[str, object] | None:
+    """Return the changed data, with the fields of `before` that the form does not have; None if there are none."""
+    asked = issuer_of(values)
+    kept = {name: value for name, value in (before or {}).items() if name not in asked}
+    return kept | {name: value for name, value in asked.items() if value is not None} or None
 
 
 def _form(

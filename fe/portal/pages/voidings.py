@@ -10,7 +10,7 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.texts import LocalizedError, Text
 from fe.ecf.voiding import REASONS, NumberRange
 from fe.month.period import YearMonth
-from fe.month.voided import file_608, name_608
+from fe.month.report_608 import file_608, name_608
 from fe.portal import receipt_words as words
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Refused, Reply, not_found

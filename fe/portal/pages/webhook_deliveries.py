@@ -27,7 +27,7 @@ from fe.portal.webhook_visits import (
 )
 from fe.portal.webhook_words import ERRORS, EVENTS, SHOWN_STATES, STATES
 from fe.store.postgres.db import Conn
-from fe.store.webhooks import deliveries
+from fe.store.webhooks import deliveries, endpoints
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord
 from fe.store.webhooks.recoveries import RecoveryRecord
 from fe.webhooks import accounts as webhooks
@@ -131,6 +131,7 @@ async def _page(visit: Visit, found: DeliveryRecord, status: int = 200, problem:
         "company/webhook_delivery.html",
         status,
         found=found,
+        endpoint=await visit.read(endpoints.one, found.endpoint_id),
         attempts=attempts,
         body=body,
         size=size,

@@ -8,7 +8,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.reading import Fields, rows, section, text
 from fe.portal.receipt.entry import ReceiptEntry
-from fe.portal.receipt.layout import PAYMENT_TERMS, PRICES_INCLUDE_VAT, TAXED
+from fe.portal.receipt.layout import PAYMENT_TERMS, PRICES_INCLUDE_VAT, SELLER, TAXED
 from fe.portal.visit import Visit
 from fe.store.portal import receipt
 
@@ -46,10 +46,11 @@ def payment_of(id_doc: Fields) -> str | None:
 
 
 def begun(entry: ReceiptEntry, habits: Habits | None) -> ReceiptEntry:
-    """Fill in a new form by habit: user, sequence, and how lines are priced where both are of one type or sales."""
+    """Fill in a new form by habit: user, sequence, and seller and how lines are priced where both are sales."""
     if habits is None:
         return entry
-    of, id_doc = entry.layout.type, section(section(habits.payload, "Encabezado"), "IdDoc")
+    header = section(habits.payload, "Encabezado")
+    of, id_doc = entry.layout.type, section(header, "IdDoc")
     entry.as_user, entry.sequence = habits.as_user, habits.sequence
     if of is not habits.type and not {of, habits.type} <= SALES:
         return entry
@@ -58,6 +59,8 @@ def begun(entry: ReceiptEntry, habits: Habits | None) -> ReceiptEntry:
         value = payment_of(id_doc) if one.kind == "payment" else text(id_doc, one.path.rpartition(".")[2])
         if one.name in names and value in {code.value for code in one.codes}:
             entry.values[one.name] = value
+    if SELLER in entry.values and (seller := text(section(header, "Emisor"), "CodigoVendedor")):
+        entry.values[SELLER] = seller
     items = rows(habits.payload, "DetallesItems", "Item")
     if items and (of is habits.type or not {of, habits.type} & TAXED.keys()):
         table = next(table for table in entry.layout.tables if table.key == "item")

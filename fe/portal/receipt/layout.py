@@ -158,6 +158,7 @@ _OTHER_PAYMENTS = (
 OFFERED_PAYMENTS = frozenset(one.value for one in _OTHER_PAYMENTS) - {"2"}
 #: The day of issue; empty: today.
 ISSUE_DATE = "Encabezado.Emisor.FechaEmision"
+SELLER = "Encabezado.Emisor.CodigoVendedor"
 PRICES_INCLUDE_VAT = "Encabezado.IdDoc.IndicadorMontoGravado"
 
 _LINE = ("NombreItem", "CantidadItem", "PrecioUnitarioItem")
@@ -243,7 +244,7 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
         "receipt",
         Text("The receipt", "El comprobante"),
         (
-            *fields("Encabezado.Emisor", "FechaEmision"),
+            *fields("Encabezado.Emisor", "FechaEmision", "CodigoVendedor"),
             *(() if in_form else payment),
             *fields("Encabezado.IdDoc", "TerminoPago", "TipoIngresos", "IndicadorNotaCredito", TipoIngresos="01"),
         ),

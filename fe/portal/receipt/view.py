@@ -70,7 +70,7 @@ def why_none(sequence: Sequence | None, visit: Visit) -> str | None:
 async def sequences_of(visit: Visit) -> dict[str, Sequence]:
     """The company's sequences in this environment, by prefix: the one without a name, where there is one."""
     listed = await visit.read(sequences.listed, visit.environment)
-    return {one.prefix: one for one in reversed(listed)}
+    return {one.prefix: one.at(visit.now) for one in reversed(listed)}
 
 
 async def show_form(
@@ -92,7 +92,8 @@ async def show_form(
     offered: dict[str, list[Choice]] = {}
     on_paper = False
     try:
-        of_type = [one for one in await visit.read(sequences.listed, visit.environment) if one.prefix == of.prefix]
+        listed = await visit.read(sequences.listed, visit.environment)
+        of_type = [one.at(visit.now) for one in listed if one.prefix == of.prefix]
         if checked is None and message is None and entry.sequence not in [one.name for one in of_type]:
             entry.sequence = "" if not of_type else of_type[0].name  # remembered, and of another type
         users = await visit.read(tenants.users_of)
@@ -214,6 +215,10 @@ def _as_date(value: str) -> str | None:
 _BUYER_MISSING = Text(
     "Write the RNC or cédula and the name of the customer.", "Escriba el RNC o la cédula y el nombre del cliente."
 )
+_NUMBER_CHECK = Text(
+    "This number does not pass the check: look at its digits. Some real numbers do not pass either.",
+    "Este número no pasa la verificación: revise los dígitos. Algunos números reales tampoco la pasan.",
+)
 _ABOVE_ZERO = {
     "CantidadItem": Text("The quantity has to be greater than 0.", "La cantidad debe ser mayor que 0."),
     "PrecioUnitarioItem": Text("The price cannot be negative.", "El precio no puede ser negativo."),
@@ -225,6 +230,8 @@ def _said_here(problem: Problem) -> Text | None:
     name = plain(problem.path).rpartition(".")[2]
     if (problem.code, name) == ("missing-element", "Comprador"):
         return _BUYER_MISSING
+    if problem.code == "check-digit":
+        return _NUMBER_CHECK
     amount = number(problem.found)
     return _ABOVE_ZERO.get(name) if amount is not None and amount <= 0 else None
 

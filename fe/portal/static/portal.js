@@ -125,7 +125,15 @@ function dress() {
   for (const box of document.querySelectorAll(".scroll, pre")) {
     if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
   }
+  for (const link of document.querySelectorAll(".side a, .crumb a")) {
+    link.search = sessionStorage.getItem(`filters ${link.pathname}`) || link.search;
+  }
 }
+
+// data-filters: links that lead back to the list keep its filters, in this tab, until someone signs in again.
+const filters = document.querySelector("[data-filters]")?.dataset.filters;
+if (filters !== undefined) sessionStorage.setItem(`filters ${location.pathname}`, filters);
+if (document.body.classList.contains("door")) sessionStorage.clear();
 dress();
 
 // data-refresh: while it is there, the content of the page is fetched again, at first after half a second. It takes the

@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyotp
 
+from tests.mail.relay import taken_in
 from tests.portal.browser.installation import Installation
 from tests.portal.browser.looking import Seen
+from tests.waiting import PATIENCE
 
 PASSWORD = "caballo correcto pila grapa"
 
@@ -16,7 +19,7 @@ def between(installation: Installation, owner: Seen, operator: Seen, stranger: S
     company = f"/companies/{installation.company}"
     yield from _configuring(installation, owner, company)
     yield from _issuing(installation, owner, company)
-    yield from _arriving(owner, stranger, company)
+    yield from _arriving(installation, owner, stranger, company)
     yield from _operating(operator, installation)
 
 
@@ -84,7 +87,7 @@ def _issuing(installation: Installation, owner: Seen, company: str) -> Iterator[
     yield "receipts, a filter refused", owner
 
 
-def _arriving(owner: Seen, stranger: Seen, company: str) -> Iterator[tuple[str, Seen]]:
+def _arriving(installation: Installation, owner: Seen, stranger: Seen, company: str) -> Iterator[tuple[str, Seen]]:
     owner.open(f"{company}/people/invite")
     owner.send("/people/invite", email="nobody")
     yield "invitation, refused", owner
@@ -128,6 +131,29 @@ def _arriving(owner: Seen, stranger: Seen, company: str) -> Iterator[tuple[str, 
     stranger.page.locator("main button[value=check]:visible").first.click()
     page.locator('main a[href="/sign-in"]').wait_for()
     yield "a form of a session that has ended", stranger
+
+    stranger.open("/forgotten")
+    stranger.send("/forgotten", email=email)
+    page.wait_for_url("**/forgotten?asked=1")
+    yield "forgotten password, asked", stranger
+    link = _link_mailed(Path(installation.relay), email, "/reset/")
+    page.goto(link)
+    yield "new password by a link", stranger
+    stranger.send(link.rpartition("/")[2], new="corta", repeated="corta")
+    page.locator(".problem").wait_for()
+    yield "new password by a link, refused", stranger
+
+
+def _link_mailed(relay: Path, to: str, part: str) -> str:
+    """Return the link that the relay took for someone; the portal mails after it has answered."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        for about, message in taken_in(relay):
+            link = str(message.get_content()).strip().splitlines()[-1]
+            if about["to"] == to and part in link:
+                return link
+        time.sleep(0.1)
+    raise AssertionError(f"no mail to {to} has a link with {part}")
 
 
 def _operating(operator: Seen, installation: Installation) -> Iterator[tuple[str, Seen]]:

@@ -7,6 +7,7 @@ of its own, which does not go together with Trio's: so this runs apart from the 
 """
 
 import json
+import re
 import secrets
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ import trio
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.accounts import people
-from fe.accounts.provision import add_certificate, create_tenant, put_sequence
+from fe.accounts.provision import add_certificate, create_key, create_tenant, put_sequence
 from fe.archive.keys import MemoryKey
 from fe.archiving.certificates import Chains
 from fe.archiving.packing import Archive, ArchiveDay
@@ -35,6 +37,7 @@ from fe.clock import system_clock
 from fe.config import named_keys
 from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.certificate import Credential
+from fe.ecf.dates import local, show_day
 from fe.ecf.selfmade import to_p12
 from fe.ecf.signature import Signer
 from fe.identifiers import TenantId
@@ -53,13 +56,16 @@ from fe.integrator.demo.documents import (
 from fe.integrator.demo.people import OPERATOR, OWNER, make_people
 from fe.integrator.demo.tenant import ENVIRONMENT, make_credential, make_tenant, world_of
 from fe.integrator.stack import Stack, open_stack
+from fe.month.period import YearMonth
 from fe.objects.storage import FolderStore
 from fe.secrets.vault import Vault
+from fe.store.portal import members
 from fe.store.portal import people as memberships
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database, open_database
 from fe.store.records.archive import PackageChain
 from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
+from tests.mail.relay import running_relay
 from tests.portal.operators import make_dead
 from tests.portal.provider import CLIENT_ID, CLIENT_SECRET, running_provider
 from tests.portal.receipts import make_received
@@ -71,6 +77,14 @@ PASSPHRASE = "de las pruebas"
 RECEIVED = 20
 APPLICANT = "eva@nueva.example"
 _FRESH = {"own": "131881017", "provider": "131881025"}
+ACCOUNTANT = "clara@cuentas.example"
+#: Companies of the accountant: RNC, and how many receipts of last month a supplier sent each.
+BOOKS = {
+    "Almacenes Cibao": ("131881033", 4),
+    "Botica Duarte": ("131881041", 2),
+    "Colmado Higuamo": ("131881051", 4),
+    "Depósito Enriquillo": ("131881068", 2),
+}
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,12 @@ class Installation:
     fresh: dict[str, tuple[str, int]]
     applicant: str
     applicant_password: str
+    #: Works for all of `BOOKS`, whose ids `books` has by name.
+    accountant: str
+    accountant_password: str
+    books: dict[str, int]
+    #: Folder of the mail relay.
+    relay: str
 
 
 _CUSTOMERS = """nombre;rnc;correo
@@ -127,7 +147,9 @@ async def _archive(stack: Stack, company: TenantId, key: MemoryKey, folder: Path
             pass
 
 
-async def _fill(stack: Stack, credential: Credential, provider: str, key: MemoryKey, folder: Path) -> Installation:
+async def _fill(
+    stack: Stack, credential: Credential, provider: str, key: MemoryKey, folder: Path, relay: Path
+) -> Installation:
     now = system_clock()
     async with open_database(stack.dsn, max_size=2, patience=PATIENCE) as db:
         tenant = await make_tenant(db, stack.environment, credential, now)
@@ -149,7 +171,8 @@ async def _fill(stack: Stack, credential: Credential, provider: str, key: Memory
         await db.transact_for(company, CUSTOMERS.write_all, company, customers.entries, **written)
         await db.transact_for(company, PRODUCTS.write_all, company, products.entries, **written)
         password = secrets.token_urlsafe(9)
-        fresh = await _make_fresh(db, stack, credential, await people.hash_password(password))
+        password_hash = await people.hash_password(password)
+        fresh = await _make_fresh(db, stack, credential, password_hash)
     async with httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=PATIENCE) as http:
         client = Client(http, system_clock)
         await client.login(tenant.key.record.api_key_id, tenant.key.secret)
@@ -160,6 +183,9 @@ async def _fill(stack: Stack, credential: Credential, provider: str, key: Memory
             ids[sample] = outcome.accepted["taxLogId"]
         await _archive(stack, company, key, folder)
         shared = await http.post(f"/invoices/{ids[FURNITURE]}/share")
+        await http.post("/invoices", json={"format": "structured", "payload": {}, "strict": True, "apiSecret": "x"})
+        purchase = await client.xml(ids[FURNITURE])
+    books = await _make_books(stack, credential, password_hash, purchase)
     assert stack.portal_url is not None
     return Installation(
         url=stack.portal_url,
@@ -182,6 +208,10 @@ async def _fill(stack: Stack, credential: Credential, provider: str, key: Memory
         fresh=fresh,
         applicant=APPLICANT,
         applicant_password=password,
+        accountant=ACCOUNTANT,
+        accountant_password=password,
+        books=books,
+        relay=str(relay),
     )
 
 
@@ -203,6 +233,52 @@ async def _make_fresh(
     return made
 
 
+async def _make_books(stack: Stack, credential: Credential, password_hash: str, purchase: str) -> dict[str, int]:
+    """Make the companies of an accountant, in production: each sold once last month, and a supplier sent receipts."""
+    now, vault = system_clock(), Vault(named_keys(stack.environment["FE_KEK"]))
+    month = YearMonth.of(local(now).date()).before
+    pepper = bytes.fromhex(stack.environment["FE_API_KEY_PEPPER"])
+    kept: Any = {"p12": to_p12(credential, PASSPHRASE), "passphrase": PASSPHRASE, "opened": credential, "now": now}
+    ends = now.date().replace(year=now.year + 1)
+    total = re.search(r"<MontoTotal>([0-9.]+)</MontoTotal>", purchase)
+    assert total is not None
+    made = {}
+    async with open_database(stack.dsn, max_size=2, patience=PATIENCE) as db:
+        person = await db.transact(
+            people.create_person, ACCOUNTANT, "Clara Cuentas", password_hash=password_hash, now=now
+        )
+        for name, (rnc, many) in BOOKS.items():
+            tenant = await db.transact(create_tenant, name, {**ISSUER, "RNCEmisor": rnc}, today=now.date())
+            company = tenant.tenant_id
+            await db.transact(add_certificate, vault, tenant, None, **kept)
+            await db.transact(put_sequence, tenant, Environment.ECF, "E31", maximum=GRANTED, expires=ends, now=now)
+            await db.transact(memberships.join, company, person.person_id, PortalRole.ACCOUNTANT, now)
+            await db.transact(members.set_role, company, person.person_id, PortalRole.ACCOUNTANT, answers=True)
+            key = await db.transact(create_key, tenant, Environment.ECF, pepper=pepper, name="caja")
+            async with httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=PATIENCE) as http:
+                client = Client(http, system_clock)
+                await client.login(key.record.api_key_id, key.secret)
+                body = await trio.to_thread.run_sync(partial(body_of, FURNITURE, now, Signer(credential)))
+                body["payload"]["Encabezado"]["Emisor"] = {"FechaEmision": show_day(month.last)}
+                sold = await client.issue(body, patience=PATIENCE)
+                assert sold.record["status"].startswith("Aceptado"), sold.words
+            for number in range(many):
+                await make_received(
+                    db,
+                    company,
+                    e_ncf=f"E31{number + 701:010}",
+                    at=now - timedelta(hours=number),
+                    issuer=ISSUER_RNC,
+                    name=str(ISSUER["RazonSocialEmisor"]),
+                    buyer=rnc,
+                    document=purchase.encode(),
+                    issued_on=month.last,
+                    total=Decimal(total[1]),
+                )
+            made[name] = int(company)
+    return made
+
+
 async def serve() -> None:
     credential = await make_credential(system_clock())
     world = world_of(credential)
@@ -213,14 +289,26 @@ async def serve() -> None:
     ]
     granted = {"issuer": BUYER_RNC, "from": 1, "to": GRANTED, "environment": ENVIRONMENT.value}
     world["ranges"] += [{**granted, "type": prefix} for prefix in PREFIXES]
-    world["taxpayers"] += [{"rnc": rnc, "name": "Nueva"} for rnc in _FRESH.values()]
-    world["delegations"] += [{"holder": credential.holder_id, "issuer": rnc} for rnc in _FRESH.values()]
+    books = [rnc for rnc, _ in BOOKS.values()]
+    sold = {"type": "E31", "from": 1, "to": GRANTED, "environment": Environment.ECF.value}
+    world["ranges"] += [{**sold, "issuer": rnc} for rnc in books]
+    companies = [*_FRESH.values(), *books]
+    world["taxpayers"] += [{"rnc": rnc, "name": "Nueva"} for rnc in companies]
+    world["delegations"] += [{"holder": credential.holder_id, "issuer": rnc} for rnc in companies]
     key = MemoryKey.generate()
-    with running_provider() as provider, tempfile.TemporaryDirectory(prefix="fe-archive-") as folder:
+    with (
+        running_provider() as provider,
+        tempfile.TemporaryDirectory(prefix="fe-archive-") as folder,
+        tempfile.TemporaryDirectory(prefix="fe-relay-") as mails,
+        running_relay(Path(mails)) as relay,
+    ):
         settings = {
             "FE_ARCHIVE": folder,
             "FE_ARCHIVE_KEY": b64encode(key.to_der()).decode(),
             "FE_AUTHORITY_SIMULATED": "1",
+            "FE_MAIL_FROM": "Facturas <facturas@example.do>",
+            "FE_MAIL_RELAY": f"smtp://localhost:{relay.port}",
+            "FE_MAIL_ROOTS": str(relay.roots),
             "FE_PORTAL_OIDC_ISSUER": provider.issuer,
             "FE_PORTAL_OIDC_CLIENT_ID": CLIENT_ID,
             "FE_PORTAL_OIDC_CLIENT_SECRET": CLIENT_SECRET,
@@ -232,7 +320,7 @@ async def serve() -> None:
         async with open_stack(
             world=world, simulator=at_once, reception_roots=roots, settings=settings, portal=True
         ) as stack:
-            made = await _fill(stack, credential, provider.issuer, key, Path(folder))
+            made = await _fill(stack, credential, provider.issuer, key, Path(folder), relay.folder)
             sys.stdout.write(f"{json.dumps(asdict(made))}\n")
             sys.stdout.flush()
             await trio.to_thread.run_sync(sys.stdin.read, abandon_on_cancel=True)

@@ -31,7 +31,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 #: Texts of a page, and what stands for one: but for codes, names, and what is said to be in another language.
 _READ = """
 () => {
-  const found = [document.title], seen = new Set(["CODE", "PRE", "BDI", "SCRIPT", "STYLE", "TEMPLATE", "TEXTAREA"]);
+  const found = [document.title];
+  const seen = new Set(["CODE", "PRE", "BDI", "SCRIPT", "STYLE", "TEMPLATE", "TEXTAREA", "NOSCRIPT"]);
   const apart = (one) => { for (; one && one !== document.documentElement; one = one.parentElement)
     if (seen.has(one.tagName) || one.lang || one.translate === false) return true; return false; };
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

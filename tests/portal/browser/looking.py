@@ -16,7 +16,8 @@ SCREENS = {"desk": (1280, 900), "phone": (390, 844)}
 expect.set_options(timeout=PATIENCE * 1000)
 #: Findings that make a page unusable for some people; the others are advice.
 GRAVE = ("serious", "critical")
-_RUN_AXE = """
+#: Runs axe, which the page has, over the whole page.
+RUN_AXE = """
 async () => {
   const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
   const found = await axe.run(document, {runOnly: rules, resultTypes: ["violations", "passes"]});
@@ -50,7 +51,7 @@ class Seen:
         self.open("/account")
         if self.page.locator("html").get_attribute("lang") != language:
             self.page.locator(f"header button[lang={language}]").click()
-            self.page.wait_for_function("(wanted) => document.documentElement.lang === wanted", arg=language)
+            expect(self.page.locator(f"html[lang={language}]")).to_have_count(1)
 
     def send(self, action: str, **fields: str) -> None:
         """Fill in the form that goes to an address ending so, and send it whatever the browser says of it."""
@@ -72,7 +73,7 @@ class Seen:
     def findings(self) -> list[Any]:
         """Return axe's serious findings, once the page is there: after a click it may be read half-way."""
         self.page.wait_for_load_state()
-        found: dict[str, Any] = self.page.evaluate(_RUN_AXE)
+        found: dict[str, Any] = self.page.evaluate(RUN_AXE)
         assert found["looked"] > 10, "axe looked at nothing"
         return [one for one in found["wrong"] if one[0] in GRAVE]
 

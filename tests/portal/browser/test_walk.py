@@ -3,27 +3,34 @@
 import re
 import time
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from io import BytesIO
 from random import Random
 from threading import Thread
 from typing import Any
+from zipfile import ZipFile
 
 import pyotp
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from lxml import etree
+from playwright.sync_api import Locator, expect
+from python_calamine import CalamineWorkbook
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.currency import header_amounts
+from fe.ecf.dates import local
 from fe.ecf.document import Document
 from fe.ecf.money import exact
 from fe.ecf.totals import totals
+from fe.month.period import YearMonth
 from fe.portal.receipt.view import vat_of
 from tests.certification.test_runs import ALL_COUNTED, SMALL_SET
 from tests.portal.browser.certifying import Certifying
-from tests.portal.browser.installation import RECEIVED, Installation
+from tests.portal.browser.installation import BOOKS, RECEIVED, Installation
 from tests.portal.browser.looking import Looker, Seen
 from tests.waiting import PATIENCE
 
@@ -255,12 +262,12 @@ def test_a_keyboard_is_enough(look: Looker, installation: Installation) -> None:
     keyboard.press("Enter")
     seen.page.wait_for_url("**/companies/*")
 
-    tab_to(seen, '.side a[href$="/keys"]')
+    tab_to(seen, '.side a[href*="/keys"]')
     keyboard.press("Enter")
-    seen.page.wait_for_url("**/keys")
-    tab_to(seen, 'main a[href$="/keys/new"]')
+    seen.page.wait_for_url("**/keys*")
+    tab_to(seen, 'main a[href*="/keys/new"]')
     keyboard.press("Enter")
-    seen.page.wait_for_url("**/keys/new")
+    seen.page.wait_for_url("**/keys/new*")
     tab_to(seen, "[name=name]")
     keyboard.type("por teclado")
     tab_to(seen, "[name=scope]")
@@ -287,7 +294,7 @@ def test_a_keyboard_is_enough(look: Looker, installation: Installation) -> None:
 def test_a_phone_has_a_menu_that_opens_without_script(
     look: Looker, installation: Installation, owner_state: str
 ) -> None:
-    seen = look.window("phone", state=owner_state)
+    seen = look.window("phone", state=owner_state, script=False)
     seen.open(f"/companies/{installation.company}")
     link = seen.page.locator('.side a[href$="/certificates"]')
     expect(link).not_to_be_visible()
@@ -433,7 +440,7 @@ def test_twenty_received_receipts_are_approved_with_three_clicks(
     assert waiting.count() == 0
 
 
-@pytest.mark.parametrize("path", ["own", "provider"])
+@pytest.mark.parametrize("path", [pytest.param("own", marks=pytest.mark.drill), "provider"])
 def test_fresh_company_is_certified_and_goes_live(look: Looker, installation: Installation, path: str) -> None:
     """From a certificate alone. In step 4 a receipt outside of the runs puts the authority's counters to 0."""
     walk = Certifying(look.window(script=False), installation, path)
@@ -511,10 +518,14 @@ def test_form_works_without_script_and_so_does_the_switch_of_the_language(
 
 
 class Counted:
-    """A window whose taps and typed keys are counted."""
+    """A window whose taps and pressed keys are counted."""
 
-    def __init__(self, seen: Seen) -> None:
-        self.page = seen.page
+    def __init__(self, look: Looker, screen: str, language: str, state: str, *, script: bool) -> None:
+        self.seen = look.window(screen, language=language, state=state, script=script)
+        self.seen.speak(language)
+        self.page = self.seen.page
+        self.has_script = script
+        self.is_phone = screen == "phone"
         self.taps = self.keys = 0
 
     def tap(self, what: str | Locator) -> None:
@@ -522,87 +533,225 @@ class Counted:
         found.filter(visible=True).first.click()
         self.taps += 1
 
+    def choose(self, what: str, value: str) -> None:
+        """Open a list, and tap one of its choices."""
+        self.page.locator(what).select_option(value)
+        self.taps += 2
+
     def type(self, text: str) -> None:
         self.page.keyboard.type(text)
         self.keys += len(text)
+
+    def press(self, key: str) -> None:
+        self.page.keyboard.press(key)
+        self.keys += 1
+
+    def go(self, section: str) -> None:
+        """Go to a section of the company by the navigation, which a phone has folded."""
+        if self.is_phone:
+            self.tap(".menu > summary")
+        self.tap(f".side > a[href$='/{section}']")
+
+    def download(self, what: str) -> bytes:
+        with self.page.expect_download() as made:
+            self.tap(what)
+        return made.value.path().read_bytes()
+
+
+class ShopsDay(Counted):
+    """The day of a shop. Without script a product is called by its code or by its button, and a customer by the RNC."""
+
+    def sell_typed(self, start: str, code: str, name: str) -> None:
+        """Put a product that was not sold lately into the open form."""
+        self.tap('[name="item.NombreItem"]')
+        if self.has_script:
+            self.type(start)
+            self.tap("[role=option]")
+        else:
+            self.type(code)
+            self.press("Enter")
+        expect(self.page.locator('[name="item.NombreItem"]').first).to_have_value(name)
+
+    def add(self, product: str) -> None:
+        """Add a product that was sold lately."""
+        self.tap(self.page.locator("button[data-fills]").filter(has_text=product))
+        expect(self.page.locator('[name="item.NombreItem"]').last).to_have_value(product)
 
     def issue(self) -> None:
         self.tap("button[value=issue]")
         self.page.wait_for_url("**/submissions/*")
 
+    def sell(self, *products: str) -> None:
+        self.tap("#next")
+        for product in products:
+            self.add(product)
+        self.issue()
 
-def sold(page: Page) -> Decimal:
-    """The sum that the close of the day shows."""
-    return Decimal(page.locator("#sold").inner_text().removeprefix("RD$ ").replace(",", ""))
+    def until_accepted(self) -> None:
+        """Wait as a person does: the page shows the verdict by itself, without script within five seconds."""
+        expect(self.page.locator("h1 .badge.ok")).to_be_visible(timeout=30_000)
 
-
-def test_shops_day_takes_four_taps_a_receipt(look: Looker, installation: Installation, owner_state: str) -> None:
-    """Open, ten sales of one product, one return, one business customer, and the close of the day; fewer on a desk."""
-    at = f"{installation.url}/companies/{installation.company}/{installation.environment}"
-    for screen, sales in (("phone", 10), ("desk", 3)):
-        day = Counted(look.window(screen, state=owner_state))
-        page = day.page
-        page.goto(f"{at}/days")
-        before = sold(page)
-        page.goto(f"{at}/new/32")
-        day.tap('[name="item.NombreItem"]')
-        day.type("mar")
-        day.tap("[role=option]")
-        day.tap(".chip:has-text('Efectivo')")
-        day.issue()
-        for _ in range(sales - 1):
-            day.tap("#next")
-            day.tap(page.locator("button[data-fills]").filter(has_text="Martillo"))
-            day.issue()
-        expect(page.locator("h1 .badge")).to_have_text("Aceptado", timeout=30_000)
-        day.tap("a:has-text('Nota de crédito')")
-        day.tap("button[value=chosen]")
-        day.issue()
-        page.goto(f"{at}/new/32")
-        day.tap("button[value='type:31']")
-        page.wait_for_url("**/new/31/*")
-        day.tap('[name="Encabezado.Comprador.RNCComprador"]')
-        day.type("131880657")
-        day.tap("[role=option]")
-        day.tap(page.locator("button[data-fills]").filter(has_text="Martillo"))
-        expect(page.locator('[name="Encabezado.Comprador.RazonSocialComprador"]')).to_have_value(
-            "Ferretería El Sol, SRL"
-        )
-        day.issue()
-        # The sales and the business customer's, of which one came back.
-        expect(page.locator("h1 .badge")).to_have_text("Aceptado", timeout=30_000)
-        page.goto(f"{at}/submissions")
-        day.tap("a:has-text('Hoy')")
-        day.tap("a:has-text('Cierre del día')")
-        expect(page.locator("main")).to_contain_text("E34 Nota de crédito")
-        expect(page.locator("h2:has-text('Por forma de pago') + .scroll")).to_contain_text("Efectivo")
-        assert sold(page) - before == sales * Decimal("495.00")
-
-        assert (day.taps <= 4 * (sales + 2), day.keys <= 12) == (True, True), (day.taps, day.keys)
+    def sold(self) -> Decimal:
+        """The sum that the close of the day shows."""
+        return Decimal(self.page.locator("#sold").inner_text().removeprefix("RD$ ").replace(",", ""))
 
 
-def test_month_end_of_twelve_companies_takes_under_eighty_taps(
-    look: Looker, installation: Installation, owner_state: str
+_HAMMER, _PAINT = "Martillo de uña 16 oz", "Pintura blanca, galón"
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize(
+    ("screen", "language", "script"), [("desk", "en", False), ("phone", "es", True)], ids=["desk-en-plain", "phone-es"]
+)
+def test_shops_day_takes_four_taps_a_receipt(
+    look: Looker, installation: Installation, owner_state: str, screen: str, language: str, script: bool
 ) -> None:
-    """One company: month, its 606 with one question for each supplier, the file. The others repeat it."""
-    at = f"{installation.url}/companies/{installation.company}/{installation.environment}"
-    for screen, language, kind, save in (
-        ("desk", "es", "Tipo de gasto", "Guardar"),
-        ("phone", "en", "Kind of expense", "Remember"),
-    ):
-        seen = look.window(screen, language=language, state=owner_state)
-        seen.speak(language)
-        month, page = Counted(seen), seen.page
-        page.goto(f"{at}/months/2026-11")
-        month.tap("a[href$='/606']")
-        expect(page.locator("main")).to_contain_text(kind)
-        month.tap("main tbody a[href*='/606/']:not([href*='receipt='])")
-        page.locator("[name=payment]").select_option("01")
-        month.taps += 2
-        month.tap(f"main form button:has-text('{save}')")
-        page.wait_for_url("**/606")
-        with page.expect_download() as made:
-            month.tap("a[href$='606.txt']")
+    """Open, ten sales, a return of one of two products, one business customer, and the close of the day."""
+    day = ShopsDay(look, screen, language, owner_state, script=script)
+    here = f"/companies/{installation.company}/{installation.environment}"
+    day.seen.open(f"{here}/days")
+    before = day.sold()
+    day.seen.open(f"{here}/new/32")
 
-        assert made.value.path().read_text().startswith("606|131880738|202611|20")
-        assert 12 * month.taps <= 80, (screen, month.taps)
+    day.sell_typed("mar", "MAR-16", _HAMMER)
+    day.tap('.chip:has([value="1-1"])')
+    day.issue()
+    day.tap("#next")
+    day.sell_typed("pin", "PIN-01", _PAINT)
+    day.issue()
+    for _ in range(7):
+        day.sell(_HAMMER)
+    day.sell(_HAMMER, _PAINT)
+
+    day.until_accepted()
+    day.tap("main a[href*='/new/return']")
+    day.tap(day.page.locator("label.check").filter(has_text=_PAINT))
+    day.tap("button[value=chosen]")
+    day.issue()
+    assert "E34" in day.page.locator("h1").inner_text()
+
+    day.tap("#next")
+    day.page.wait_for_url("**/new/32")
+    day.tap("button[value='type:31']")
+    day.page.wait_for_url("**/new/31/*")
+    day.add(_HAMMER)
+    day.tap('[name="Encabezado.Comprador.RNCComprador"]')
+    day.type("131880657")
+    if script:
+        day.tap("[role=option]")
+    else:
+        day.press("Enter")
+    expect(day.page.locator('[name="Encabezado.Comprador.RazonSocialComprador"]')).to_have_value(
+        "Ferretería El Sol, SRL"
+    )
+    day.issue()
+    day.until_accepted()
+
+    day.go("submissions")
+    day.tap("main a[href$='/days']")
+    # Nine hammers and a paint were sold to consumers and not brought back, and one hammer to the business.
+    total = before + 10 * Decimal("495.00") + Decimal("1350.00")
+    until_shown(day.seen, f"RD$ {total:,.2f}", "#sold")
+    main = day.page.locator("main")
+    expect(main).to_contain_text("E34")
+    expect(main).to_contain_text("Efectivo" if language == "es" else "Cash")
+    assert (day.taps <= 4 * 12, day.keys <= 24) == (True, True), (day.taps, day.keys)
+
+
+class MonthEnd(Counted):
+    """The end of a month at an accountant's. Without script a link checks all boxes of a list."""
+
+    def approve_all(self, many: int) -> None:
+        self.tap("[data-check-all]" if self.has_script else "a[href*='chosen=all']")
+        expect(self.page.locator("[name=id]:checked")).to_have_count(many)
+        self.tap("button[value=approve]")
+        self.tap("form[action$='/received/decide'] button")
+        expect(self.page.locator("tbody .badge.ok")).to_have_count(many)
+
+    def reject_one(self, reason: str) -> None:
+        self.tap("[name=id]")
+        self.tap("button[value=reject]")
+        self.tap("[name=reason]")
+        self.type(reason)
+        self.tap("form[action$='/received/decide'] button")
+        expect(self.page.locator("tbody .badge.ok")).to_have_count(1)
+        self.tap("main .actions a[href$='/received']")
+
+    def switch(self, typed: str) -> None:
+        """Go to the same section of another company by a part of its name."""
+        self.tap("[data-switch]")
+        expect(self.page.locator("[type=search]:focus")).to_be_visible()
+        self.type(typed)
+        self.press("Enter")
+
+    def report(self, name: str) -> dict[str, bytes]:
+        """Say what the supplier's purchases are, and fetch all files of last month."""
+        self.tap("header .brand")
+        self.tap("main a[href='/months']")
+        self.tap(self.page.locator("tbody tr").filter(has_text=name).locator("a[href$='/606']"))
+        self.tap("main ul.plain a")
+        self.choose("[name=kind]", "09")
+        self.tap("main form[action*='/606/'] button")
+        files = {"606": self.download("a[href$='606.txt']")}
+        self.tap("main .crumb a")
+        return files | {kind: self.download(f"main a[href$='/{kind}']") for kind in ("xlsx", "csv", "zip", "608.txt")}
+
+
+def check_files(files: Mapping[str, bytes], rnc: str, received: int, rejected: int) -> None:
+    """Open the files of a month: one receipt was issued in it, some were received, and some of these rejected."""
+    month = YearMonth.of(local(datetime.now(UTC)).date()).before.compact
+    purchases = files["606"].decode("ascii").split("\r\n")
+    assert purchases[0] == f"606|{rnc}|{month}|{received - rejected}"
+    assert [line.split("|")[2] for line in purchases[1:]] == ["09"] * (received - rejected)
+    assert files["608.txt"].decode("ascii") == f"608|{rnc}|{month}|0"
+    sheets = CalamineWorkbook.from_filelike(BytesIO(files["xlsx"]))
+    lists = [name for name in sheets.sheet_names if name in ("Issued", "Emitidos", "Received", "Recibidos")]
+    rows = [row for name in lists for row in sheets.get_sheet_by_name(name).to_python()]
+    assert sum(str(row[2]).startswith("E31") for row in rows) == 1 + received
+    assert files["csv"].decode("utf-8-sig").count("E310000000001") == 1
+    with ZipFile(BytesIO(files["zip"])) as archive:
+        assert archive.testzip() is None
+        papers = [archive.read(name) for name in archive.namelist() if name.endswith(".pdf")]
+        documents = [etree.fromstring(archive.read(name)) for name in archive.namelist() if name.endswith(".xml")]
+    assert (len(papers), len(documents)) == (1 + received, 1 + received)
+    assert all(paper.startswith(b"%PDF-") for paper in papers)
+    assert {document.tag for document in documents} == {"ECF"}
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize(
+    ("screen", "language", "script", "companies"),
+    [
+        ("phone", "en", True, ("Almacenes Cibao", "Botica Duarte")),
+        ("desk", "es", False, ("Colmado Higuamo", "Depósito Enriquillo")),
+    ],
+    ids=["phone-en", "desk-es-plain"],
+)
+def test_accountants_month_end_takes_twenty_taps_a_company(
+    look: Looker,
+    installation: Installation,
+    accountant_state: str,
+    screen: str,
+    language: str,
+    script: bool,
+    companies: tuple[str, str],
+) -> None:
+    """One inbox: receipts answered, one of them with a no, the next company by typing; then each one's month."""
+    month = MonthEnd(look, screen, language, accountant_state, script=script)
+    first, second = companies
+    (_, many), (_, few) = BOOKS[first], BOOKS[second]
+    month.seen.open("/")
+    month.tap(month.page.locator(".attention li").filter(has_text=first).locator("a[href$='/received']"))
+    month.reject_one("No hicimos este pedido" if language == "es" else "We did not order this")
+    month.approve_all(many - 1)
+    month.switch(second.split()[1].lower())
+    month.page.wait_for_url(f"**/companies/{installation.books[second]}/ecf/received")
+    month.approve_all(few)
+
+    check_files(month.report(first), BOOKS[first][0], many, 1)
+    check_files(month.report(second), BOOKS[second][0], few, 0)
+
+    month.seen.open("/")
+    waiting = month.page.locator(".attention li").filter(has_text=re.compile("|".join(companies)))
+    expect(waiting.locator("a[href$='/received'], a[href$='/606']")).to_have_count(0)
+    assert (month.taps <= 2 * 20, month.keys <= 40) == (True, True), (month.taps, month.keys)

@@ -12,6 +12,7 @@ from fe.portal.pages.operators import (
     owners,
     pauses,
     replays,
+    runbooks,
     terms,
 )
 
@@ -27,5 +28,6 @@ PAGES = (
     *owners.PAGES,
     *pauses.PAGES,
     *replays.PAGES,
+    *runbooks.PAGES,
     *terms.PAGES,
 )

@@ -3,7 +3,6 @@
 import re
 
 from fe.accounts import approvals, audited_changes, provision
-from fe.ecf.dates import local
 from fe.ecf.identity import TAX_ID_FORM
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
@@ -58,7 +57,7 @@ async def create(visit: Visit) -> Reply:
         by = acting(visit)
         if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
             raise FormProblem(_NAME)
-        made = await visit.run_operation(_create, name, issuer, summary, by)
+        made = await visit.run_operation(_create, visit, name, issuer, summary, by)
     except provision.ProvisioningRefused as refused:
         return visit.page("operators/company_new.html", 400, problem=refusal(refused), typed=visit.form)
     except LocalizedError as wrong:
@@ -69,8 +68,10 @@ async def create(visit: Visit) -> Reply:
     return await visit.go(f"/operators/companies/{made.tenant_id}", created)
 
 
-async def _create(conn: Conn, name: str, issuer: dict[str, str], summary: str, by: OperatorAction) -> Tenant:
-    made = await provision.create_tenant(conn, name, issuer, summary, today=local(by.at).date())
+async def _create(
+    conn: Conn, visit: Visit, name: str, issuer: dict[str, str], summary: str, by: OperatorAction
+) -> Tenant:
+    made = await audited_changes.create_tenant(conn, visit.author, name, issuer, summary)
     await record(conn, by, "tenant create", made.tenant_id, None, {"tenant": name, "rnc": issuer.get("RNCEmisor")})
     return made
 

@@ -17,6 +17,8 @@ from fe.identifiers import ReplayPlanId, SubmissionId
 from fe.lifecycle import Stage
 from fe.operations.replay import preview
 from fe.operations.why import LIMITS, explain
+from fe.operations.why import PAGES as ON_PAGES
+from fe.portal import receipt_words as words
 from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
 from fe.portal.document_facts import total_in
 from fe.portal.page_types import Needs, Page
@@ -42,6 +44,8 @@ _SHOWN = 100
 _MAX_CHOSEN = 5000
 _PREVIEWED = 50
 _GROUPS_SHOWN = 50
+#: Companies of a cause that are named.
+_NAMED = 5
 #: Companies and causes that a review counts by name.
 _COUNTED = 10
 _HEADS = (
@@ -69,13 +73,17 @@ async def index(visit: Visit) -> Reply:
     groups: list[DeadLetterGroup] = []
     if not problem:
         groups = await visit.operators.run(dead_letters.grouped, which)
+    lines, causes = found[:_SHOWN], _by_cause(groups)[:_GROUPS_SHOWN]
+    named = {one.tenant for cause in causes for one in cause.tenants[:_NAMED]}
     return visit.page(
         "operators/dead_letters.html",
         400 if problem else 200,
-        found=found[:_SHOWN],
-        groups=_by_cause(groups)[:_GROUPS_SHOWN],
+        found=lines,
+        groups=causes,
+        named=_NAMED,
         export=urlencode({name: value for name, value in given.items() if value}),
         has_more=len(found) > _SHOWN,
+        companies=sorted({one.tenant for one in lines} | named),
         given=given,
         problem=problem,
         stages=list(Stage),
@@ -147,9 +155,11 @@ async def one(visit: Visit) -> Reply:
     return visit.page(
         "operators/dead_letter.html",
         waiting=waiting,
-        answer=explain(waiting, LIMITS),
-        preview=preview(found[0], visit.now) if found else None,
+        answer=explain(waiting, LIMITS, ON_PAGES),
+        preview=preview(found[0], visit.now, ON_PAGES) if found else None,
         events=events,
+        badge=words.status_badge(waiting.status, is_given_up=waiting.dead_since is not None),
+        event_words=words.event_words,
     )
 
 
@@ -182,7 +192,7 @@ async def _review(
     visit: Visit, found: Sequence[DeadLetter], hidden: dict[str, str], problem: Text | None = None, about: str = ""
 ) -> Reply:
     both = [await may_alone(visit, "replay", len(found)), await may_alone(visit, "discard", len(found))]
-    previews = [preview(one, visit.now) for one in found]
+    previews = [preview(one, visit.now, ON_PAGES) for one in found]
     return visit.page(
         "operators/review.html",
         400 if problem else 200,

@@ -35,7 +35,8 @@ async def _show(visit: Visit, problem: Text | None = None, token: str = "") -> R
         most=operator_keys.MOST_DAYS,
         problem=problem,
         token=token,
-        typed=visit.form,
+        # Of a key that was made the form is empty: pressed again, it would make another.
+        typed={} if token else visit.form,
     )
 
 

@@ -3,6 +3,7 @@
 from fe.ecf.texts import Text
 from fe.identifiers import ReplayPlanId
 from fe.operations.replay import halt_plan, resume_plan
+from fe.portal.operator_words import halt_words
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import FormProblem, acting
 from fe.portal.pages.operators.dead_letters import wake
@@ -43,6 +44,7 @@ async def _show(visit: Visit, plan: ReplayPlan, problem: Text | None = None) -> 
         plan=plan,
         progress=await visit.operators.run(replay_plans.progress, plan.plan_id),
         problem=problem,
+        halt_words=halt_words,
     )
 
 

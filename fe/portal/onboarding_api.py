@@ -28,10 +28,10 @@ from fe.http.errors import WWW_AUTHENTICATE, ApiError, describe
 from fe.http.languages import HEADERS, choose
 from fe.http.messages import TOO_MANY_REQUESTS, body_too_large, say
 from fe.http.server.addresses import client_address
-from fe.portal import provider_calls as calls
+from fe.portal import onboarding_calls as calls
 from fe.portal.deps import Portal
 from fe.portal.form_reader import FormReader
-from fe.portal.provider_calls import Answer, Handler, ProviderCall
+from fe.portal.onboarding_calls import Answer, Handler, ProviderCall
 from fe.portal.replies import Refused, Reply
 from fe.store.portal.operator_keys import OperatorKey
 from fe.store.postgres.db import Database

@@ -20,7 +20,6 @@ from fe.clock import iso
 from fe.ecf.catalogue import Environment
 from fe.ecf.certificate import MAX_BYTES, Credential
 from fe.ecf.identity import TaxIdKind, tax_id
-from fe.ecf.parse import excerpt
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import Language, Text
 from fe.http.errors import ApiError
@@ -75,18 +74,6 @@ _OTHER_COMPANY = Text(
 )
 
 
-_NO_TEXT = Text('{name} must be a text in quotes, such as "131880738"', '{name} debe ir entre comillas: "131880738"')
-
-
-def _is_text(value: Any) -> bool:
-    match value:
-        case dict():
-            return all(_is_text(one) for one in value.values())
-        case list():
-            return all(_is_text(one) for one in value)
-    return isinstance(value, str)
-
-
 class NewCompany(RequestModel):
     """A company to create."""
 
@@ -97,9 +84,10 @@ class NewCompany(RequestModel):
     @field_validator("issuer")
     @classmethod
     def _has_texts(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for name, one in value.items():
-            if not _is_text(one):
-                raise InvalidField(_NO_TEXT.fill(name=excerpt(name)))
+        try:
+            provision.require_texts(value)
+        except ProvisioningRefused as refused:
+            raise InvalidField(refused.text) from None
         return value
 
 

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from fe.accounts import operator_keys
 from fe.accounts.keys import Peppers
 from fe.ecf.selfmade import self_made, to_p12
-from fe.portal.provider import MAX_BODY
+from fe.portal.onboarding_api import MAX_BODY
 from fe.store.portal import people
 from fe.store.portal.people import Person
 from fe.store.postgres.db import Database
@@ -225,7 +225,7 @@ async def test_companies_created_at_once_are_one(portal: Running, provider: http
 async def test_list_of_companies_goes_on_at_the_cursor(
     portal: Running, provider: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fe.portal.provider_calls.PAGE", 2)
+    monkeypatch.setattr("fe.portal.onboarding_calls.PAGE", 2)
     for name in ("a", "b", "c"):
         await provider.post("/tenants", json=COMPANY | {"name": name})
     first = (await provider.get("/tenants")).json()
@@ -323,6 +323,7 @@ async def test_operator_makes_a_key_on_a_page_sees_it_once_and_revokes_it(portal
         await browser.get(here)
         page = await browser.send(f"{here}/new", {"name": "alta", "days": "30"} | WHY)
         token = page.text.partition('id="operator-key">')[2].partition("<")[0]
+        assert 'value="alta"' not in page.text, "pressed again, it would make another"
         async with calling(portal, token) as client:
             assert (await client.get("/tenants")).status_code == 200
             page = await browser.get(here)

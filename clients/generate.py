@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from clients.examples import PAGES, with_examples
 from clients.members import member_files
 from clients.python_models import python_models
+from clients.typed_models import typed_models
 from fe.http.openapi.served import description
 
 HERE = Path(__file__).resolve().parent
@@ -23,15 +23,20 @@ TYPESCRIPT_CORE = Path("src", "core.ts")
 GENERATOR = ("openapi-typescript", "--root-types", "--root-types-no-schema-prefix", "--export-type")
 
 
-def _schemas(described: dict[str, Any]) -> dict[str, Any]:
+def schemas_of(described: dict[str, Any]) -> dict[str, Any]:
     """The schemas without those that merge several answers: our clients tell the answers apart."""
     return {name: each for name, each in described["components"]["schemas"].items() if "x-one-of" not in each}
+
+
+def source_files(described: dict[str, Any]) -> dict[str, str]:
+    """Write the sources for Java, C# and PHP, by their files below `clients`."""
+    return member_files(described["components"]["schemas"]) | typed_models(described, schemas_of(described))
 
 
 def python_core(described: dict[str, Any]) -> str:
     """The module of models, as `ruff format` leaves it."""
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(PYTHON_CORE), "-"]
-    models = python_models(_schemas(described))
+    models = python_models(schemas_of(described))
     return subprocess.run(ruff, input=models, capture_output=True, text=True, check=True).stdout  # noqa: S603  (ours)
 
 
@@ -43,7 +48,7 @@ def typescript_core(described: dict[str, Any], package: Path = TYPESCRIPT) -> st
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "openapi.json"), Path(folder, "core.ts")
         # Of schemas alone: what there is to call is written by hand, and better named.
-        components = {"schemas": _schemas(described)}
+        components = {"schemas": schemas_of(described)}
         source.write_text(
             json.dumps({**described, "paths": {}, "webhooks": {}, "components": components}), encoding="utf-8"
         )
@@ -55,10 +60,8 @@ def typescript_core(described: dict[str, Any], package: Path = TYPESCRIPT) -> st
 def main() -> None:
     """Write all of them."""
     described = description()
-    for file, text in member_files(described["components"]["schemas"]).items():
+    for file, text in source_files(described).items():
         (HERE / file).write_text(text, encoding="utf-8")
-    for page in PAGES:
-        page.write_text(with_examples(page.read_text(encoding="utf-8")), encoding="utf-8")
     PYTHON_CORE.write_text(python_core(described), encoding="utf-8")
     (TYPESCRIPT / TYPESCRIPT_CORE).write_text(typescript_core(described), encoding="utf-8")
 

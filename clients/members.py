@@ -4,7 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 #: Names in the clients, and the schemas whose members they list.
-_LISTED = {"ITEM": ("NewStructuredInvoice", "NewXmlInvoice"), "SIMULATE": ("Simulate",)}
+_LISTED = {
+    "ITEM": ("NewStructuredInvoice", "NewXmlInvoice"),
+    "SIMULATE": ("Simulate",),
+    "WEBHOOK": ("WebhookRequest",),
+}
 _ABOUT = "Made from the service's description by `python -m clients.generate`: changes belong there."
 
 

@@ -69,7 +69,9 @@ def woocommerce(folder: Path) -> Path:
     files = {file.relative_to(WOOCOMMERCE): file.read_bytes() for file in WOOCOMMERCE.rglob("*") if file.is_file()}
     for po in (WOOCOMMERCE / "languages").glob("*.po"):
         files[Path("languages", f"{po.stem}.mo")] = compiled(po.read_text(encoding="utf-8"))
-    for file in (CLIENT / "autoload.php", CLIENT / "LICENSE", *(CLIENT / "src").iterdir()):
+    # The plugin sends and reads arrays: it uses none of the types.
+    sources = [file for file in (CLIENT / "src").iterdir() if file.name != "Types.php"]
+    for file in (CLIENT / "autoload.php", CLIENT / "LICENSE", *sources):
         files[Path("fe-client", file.relative_to(CLIENT))] = file.read_bytes()
     made = folder / f"{PLUGIN}.zip"
     folder.mkdir(parents=True, exist_ok=True)

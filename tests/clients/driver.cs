@@ -21,7 +21,9 @@ public static class Driver
         {
             try
             {
-                object result = order["calls"].IsNull ? Called(order, arguments[0]).GetAwaiter().GetResult() : Judged(order);
+                object result = !order["types"].IsNull ? Typed(order["types"])
+                    : !order["calls"].IsNull ? Judged(order)
+                    : Called(order, arguments[0]).GetAwaiter().GetResult();
                 Tell(new { result });
             }
             catch (ArgumentException refused)
@@ -63,6 +65,7 @@ public static class Driver
         bool? strict = given["strict"].IsNull ? (bool?)null : given["strict"].IsTrue;
         switch (order["call"].Text)
         {
+            case "call": return await fe.CallAsync(first.Text, order["args"][1].Text, order["args"][2]);
             case "submit": return await fe.SubmitAsync(document, clientRequestId: id, strict: strict);
             case "submit_and_wait":
                 return await fe.SubmitAndWaitAsync(document, timeout, given["until"].Text == "signed", clientRequestId: id);
@@ -75,7 +78,11 @@ public static class Driver
             case "received": return await All(cursor => fe.ReceivedAsync(Filter(given), cursor));
             case "approve": return await fe.ApproveAsync(first.Text, id);
             case "reject": return await fe.RejectAsync(first.Text, order["args"][1].Text, id);
-            case "test_webhook": return await fe.TestWebhookAsync();
+            case "test_webhook": return await fe.TestWebhookAsync(given["endpoint"].Text);
+            case "requests": return await All(cursor => fe.RequestsAsync(Filter(given), cursor));
+            case "webhook_endpoints": return await fe.WebhookEndpointsAsync();
+            case "set_webhook_endpoint": return await fe.SetWebhookEndpointAsync(first.Text, order["args"][1]);
+            case "delete_webhook_endpoint": return await fe.DeleteWebhookEndpointAsync(first.Text);
             default: throw new InvalidOperationException("no call " + order);
         }
     }
@@ -89,7 +96,10 @@ public static class Driver
     }
 
     private static Dictionary<string, Json> Filter(Json given) =>
-        given.Members.ToDictionary(each => each.Key.Replace("page_size", "limit").Replace("_s", "S"), each => each.Value);
+        given.Members.ToDictionary(each => Renamed(each.Key), each => each.Value);
+
+    private static string Renamed(string option) =>
+        option.Replace("page_size", "limit").Replace("since", "from").Replace("_s", "S").Replace("_i", "I");
 
     private static async Task<object> All(Func<string, Task<Json>> page)
     {
@@ -121,6 +131,13 @@ public static class Driver
         };
         return fields.Where(each => each.Value != null).ToDictionary(each => each.Key, each => each.Value);
     }
+
+    // Members of each value as its type reads it: Json writes the public properties.
+    private static List<object> Typed(Json values) => values.Select(each =>
+    {
+        var read = typeof(Types).GetNestedType(each[0].Text).GetMethod("From");
+        return read.Invoke(null, new object[] { Json.Parse(each[1].Text) });
+    }).ToList();
 
     private static List<bool> Judged(Json order) => order["calls"].Select(call =>
     {

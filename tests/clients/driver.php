@@ -4,7 +4,7 @@
 
 declare(strict_types=1);
 
-use FeClient\{Fe, FeError, FileCache, Retries, Webhook, WebhookRefusedError};
+use FeClient\{Fe, FeError, FileCache, Json, Retries, Webhook, WebhookRefusedError};
 
 error_reporting(E_ALL);
 set_error_handler(fn ($number, $message, $file, $line) => error_reporting() & $number
@@ -24,6 +24,12 @@ function judged(array $order): array
         }
     };
     return array_map($valid, $order['calls']);
+}
+
+/** Members of each value as its type reads it. */
+function typed(array $order): array
+{
+    return array_map(fn (array $each): object => "FeClient\\Types\\$each[0]"::from(Json::read($each[1])), $order['types']);
 }
 
 $called = function (array $order) use ($next, $tell, $camel, $argv): mixed {
@@ -47,6 +53,9 @@ $called = function (array $order) use ($next, $tell, $camel, $argv): mixed {
         $client = $fe($order['patience']); // which finds the token in the cache
     }
     $options = array_combine(array_map($camel, array_keys($order['options'])), $order['options']);
+    if ($order['call'] === 'call') {
+        $options = ['body' => array_pop($order['args'])];
+    }
     $result = $client->{$camel($order['call'])}(...$order['args'], ...$options);
     if (is_string($result)) {
         return ['bytes' => $result];
@@ -56,7 +65,11 @@ $called = function (array $order) use ($next, $tell, $camel, $argv): mixed {
 
 while (($order = $next()) !== null) {
     try {
-        $tell(['result' => isset($order['calls']) ? judged($order) : $called($order)]);
+        $tell(['result' => match (true) {
+            isset($order['calls']) => judged($order),
+            isset($order['types']) => typed($order),
+            default => $called($order),
+        }]);
     } catch (InvalidArgumentException $refused) {
         $tell(['refused' => $refused->getMessage()]);
     } catch (FeError $error) {

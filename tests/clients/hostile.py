@@ -49,6 +49,12 @@ def cut(body: object) -> Act:
     return lambda: (head + content[: len(content) // 2], False)
 
 
+def stalled(body: object) -> Act:
+    """Stop in the middle of the body and stay."""
+    data, _ = cut(body)()
+    return lambda: (data, True)
+
+
 def silent() -> tuple[bytes, bool]:
     """Say nothing and stay."""
     return b"", True

@@ -25,7 +25,7 @@ def built(folder: Path) -> Path:
     with ZipFile(BytesIO(downloads()["fe-client-typescript.zip"].content)) as served:
         served.extractall(folder)
     (script,) = program(TYPESCRIPT / "README.md", "sh")
-    assert script.splitlines()[-4:] == ["unzip -q fe-client-typescript.zip", "cd fe-client", "npm ci", "npm pack"]
+    assert "(cd fe-client && npm ci && npm pack)" in script.splitlines()
     install(package, "ci")
     packed = subprocess.run(["npm", "pack", "--silent"], cwd=package, capture_output=True, text=True)
     assert packed.returncode == 0, packed.stderr

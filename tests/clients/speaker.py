@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -46,6 +46,11 @@ class Speaker(AbstractContextManager["Speaker"]):
         name, args, options = trouble.call
         order = {"url": url, "call": name, "args": args, "options": options}
         return self.ask({**order, "tries": trouble.tries, "patience": trouble.patience}, paused)
+
+    def read_as_types(self, values: Sequence[tuple[str, str]]) -> list[Any]:
+        """Have the JSON of each value read by the type of this name, and its members listed."""
+        read: list[Any] = self.ask({"types": values}).result
+        return read
 
     def judge_webhooks(self) -> list[Any]:
         """Have the calls of the vectors judged."""

@@ -11,6 +11,7 @@ from tests.clients.hostile import Hostile, say
 from tests.clients.java import compiled
 from tests.clients.speaker import Speaker, assert_judged_as_the_vectors_say
 from tests.clients.troubles import OVER, TROUBLES, Trouble, play
+from tests.clients.typed import assert_every_answer_is_read
 from tests.waiting import PATIENCE
 
 HERE = Path(__file__).parent / "driver_java"
@@ -37,6 +38,10 @@ def test_java_client_passes_conversation(trouble: Trouble, speaker: Speaker) -> 
 
 def test_java_client_judges_webhooks_as_the_vectors_say(speaker: Speaker) -> None:
     assert_judged_as_the_vectors_say(speaker.judge_webhooks())
+
+
+def test_java_types_read_every_answer_exactly_and_ignore_new_fields(speaker: Speaker) -> None:
+    assert_every_answer_is_read(speaker)
 
 
 _LOGS_IN = """
@@ -82,6 +87,13 @@ def test_java_processes_share_one_login_and_refuse_what_would_be_ignored(tmp_pat
         # One whose token is refused gets a new one, and leaves it to the others.
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         assert server.times_logged_in == 2
+
+        # A file that a power cut left empty is no obstacle.
+        (token,) = folder.glob("*.json")
+        token.write_text("", encoding="utf-8")
+        server.answers.append(status)
+        again = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+        assert (again.split("|")[0], server.times_logged_in) == ('"Aceptado"', 3)
 
     assert said[0][1:] == [
         'b is a binary float: give a BigDecimal or a text such as "118.50"',

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 import fe
-from clients.members import member_files
+from clients.generate import source_files
 from fe.http.openapi.served import description
 from tests.clients.hostile import Hostile, say
 from tests.clients.snippets import CLIENTS
 from tests.clients.speaker import Speaker, assert_judged_as_the_vectors_say
 from tests.clients.troubles import OVER, TROUBLES, Trouble, play
+from tests.clients.typed import assert_every_answer_is_read
 from tests.waiting import PATIENCE
 
 PACKAGE = CLIENTS / "php"
@@ -44,6 +45,10 @@ def test_php_client_passes_conversation(trouble: Trouble, speaker: Speaker) -> N
 
 def test_php_client_judges_webhooks_as_the_vectors_say(speaker: Speaker) -> None:
     assert_judged_as_the_vectors_say(speaker.judge_webhooks())
+
+
+def test_php_types_read_every_answer_exactly_and_ignore_new_fields(speaker: Speaker) -> None:
+    assert_every_answer_is_read(speaker)
 
 
 _LOGS_IN = """
@@ -107,8 +112,53 @@ def test_php_client_refuses_floats_and_unknown_options_before_anything_is_sent(p
     ]
 
 
-def test_php_package_has_the_version_of_the_service_and_its_members() -> None:
-    described = description()
+_FAILS = """
+require $argv[1] . '/autoload.php';
+$secret = 'a-secret-that-must-stay-one';
+$cache = new FeClient\\FileCache($argv[3]);
+$fe = new FeClient\\Fe($argv[2], 'fak_0', $secret, retries: new FeClient\\Retries(1), cache: $cache);
+$calls = [
+    fn () => new FeClient\\Fe('', 'fak_0', $secret),
+    fn () => FeClient\\Webhook::verify("whsec_$secret", [], '{}'),
+    fn () => (new FeClient\\Fe('http://127.0.0.1:9', 'fak_0', $secret, retries: new FeClient\\Retries(1)))->login(),
+    fn () => $fe->status('x'),
+    fn () => new FeClient\\Fe('http://127.0.0.1:9', "\\xff", $secret),
+];
+foreach ($calls as $call) {
+    try {
+        $call();
+    } catch (Exception $error) {
+        echo $error::class, ' ';
+    }
+    for ($each = $error; $each; $each = $each->getPrevious()) {
+        echo $each->getMessage();
+        $trace = $each->getTrace();
+        array_walk_recursive($trace, function ($value) { echo is_scalar($value) ? "|$value" : ''; });
+    }
+    echo PHP_EOL;
+}
+"""
+
+
+def test_php_errors_carry_no_secret_and_no_token_in_message_or_trace(php: str, tmp_path: Path) -> None:
+    command = [php, "-d", "zend.exception_ignore_args=0", "-r", _FAILS, str(PACKAGE), "", str(tmp_path / "tokens")]
+    with Hostile(deque([say(500, {"message": "no", "statusCode": 500})])) as server:
+        server.open()
+        command[6] = server.url
+        said = subprocess.run(command, capture_output=True, check=True).stdout.decode(errors="replace")
+
+    assert [line.split(" ")[0] for line in said.splitlines()] == [
+        "InvalidArgumentException",
+        "FeClient\\WebhookRefusedError",
+        "FeClient\\ServerAwayError",
+        "FeClient\\UnavailableError",
+        "InvalidArgumentException",
+    ]
+    assert "a-secret" not in said
+    assert "token-1" not in said
+
+
+def test_php_package_has_the_version_of_the_service_and_sources_are_as_made() -> None:
     assert json.loads((PACKAGE / "composer.json").read_text(encoding="utf-8"))["version"] == fe.RELEASE
-    for file, text in member_files(described["components"]["schemas"]).items():
+    for file, text in source_files(description()).items():
         assert (CLIENTS / file).read_text(encoding="utf-8") == text, "run: python -m clients.generate"

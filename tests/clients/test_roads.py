@@ -1,8 +1,6 @@
 """The Python client over the whole road: a real service, a real database, the simulated authority."""
 
 import io
-import json
-import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -20,25 +18,15 @@ from fe_client.models import NewSequence, Simulate, Submission
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
-from fe.http.app import PREFIX
-from tests.clients.receipts import PRINTS, a_call_of_now, mistyped, of_days_before, of_type, typed
-from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
+from tests.clients.receipts import PRINTS, mistyped, of_days_before, of_type, typed
 from tests.system.stack import Stack, running_stack
-from tests.webhooks.vectors import SECRET
 from tests.workbooks.books import csv, row
 
 # As in tests/system/test_road.py.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-PAGE = CLIENTS / "python" / "README.md"
 #: Public address of the buyers' page.
 BUYERS = "https://facturas.example.do"
-
-#: A reader's use of the page's last block: its check of a call.
-_CALLED = """
-headers, body = json.loads(os.environ["CALL"])
-print(called(headers, body.encode()), called(headers, b"{}"))
-"""
 
 
 async def test_the_python_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(dsn: str, tmp_path: Path) -> None:
@@ -46,7 +34,6 @@ async def test_the_python_client_goes_from_nothing_to_ten_verdicts_and_a_refusal
     async with running_stack(dsn, tmp_path, authority_simulated=True, share_url=BUYERS) as stack:
         await _awaited(stack)
         await trio.to_thread.run_sync(_blocking, stack, began)
-        await _page(stack)
 
 
 async def _awaited(stack: Stack) -> None:
@@ -138,7 +125,7 @@ def _blocking(stack: Stack, began: datetime) -> None:
         written = io.BytesIO()
         assert fe.pdfs(encf=seen["eNCF"], to=written) == b""
         assert zipfile.is_zipfile(written)
-        for print_received in (fe.received_pdf, fe.received_ticket):
+        for print_received in (fe.received_pdf, fe.received_ticket, fe.received_qr_png, fe.received_qr_svg):
             with pytest.raises(NotThereError):
                 print_received(track)
         with pytest.raises(NotThereError):
@@ -188,32 +175,3 @@ def _blocking(stack: Stack, began: datetime) -> None:
         assert delivery is not None
         assert delivery["event"] == "test"
         assert fe.recover_webhook("2026-11-01")["id"] == fe.webhook_recoveries()[0]["id"]
-
-
-async def _page(stack: Stack) -> None:
-    blocks = program(PAGE, "python")
-    code = "import json\n" + "\n".join(blocks) + _CALLED
-    given = {"CALL": json.dumps(a_call_of_now()), "WEBHOOK_SECRET": SECRET}
-    # Without its path: the client knows that.
-    told = environment(stack.base_url.removesuffix(PREFIX), stack.key) | given
-
-    ended = await trio.run_process(
-        [sys.executable, "-c", code],
-        env=told | {"PYTHONPATH": str(CLIENTS / "python")},
-        capture_stdout=True,
-        capture_stderr=True,
-        check=False,
-    )
-
-    assert ended.returncode == 0, ended.stderr.decode()
-    lines = ended.stdout.decode().splitlines()
-    assert lines[0].startswith("Aceptado E31")
-    assert lines[1].startswith("Encabezado.IdDoc.TipoPago ")
-    assert lines[2].startswith("Rechazado 4 ")
-    assert [line.split()[0] for line in lines if line.startswith("202 ")] == ["202", "202"]
-    assert lines[-3:] == ["Aceptado", "test 2026-11-06T14:15:30.000Z", "204 401"]
-    assert lines_of_code(blocks[0]) <= 10, "the page promises ten"
-
-
-def test_the_page_in_spanish_has_the_same_code() -> None:
-    assert program(PAGE.with_name("README.es.md"), "python") == program(PAGE, "python")

@@ -1,9 +1,10 @@
 """Recorded conversations between a client and the service: requests, answers and results.
 
 Every client must pass the table, conversations.json. A step is an expected request and its answer: JSON with `status`
-and `headers`; `{"text": ...}`, which is not JSON; `{"cut": ...}`, half of it; `lost` or `silent`. A login without an
-answer gets a token. `<id>` stands for an id that the client made, the same one in every request. `opens_after`: the
-server refuses connections until the client paused that often. `tries` and `patience` are the client's.
+and `headers`; `{"text": ...}`, which is not JSON; `{"cut": ...}`, half of it; `{"stalled": ...}`, half of it without an
+end; `lost` or `silent`. A login without an answer gets a token. `<id>` stands for an id that the client made, the same
+one in every request. `opens_after`: the server refuses connections until the client paused that often. `tries` and
+`patience` are the client's.
 """
 
 import json
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.clients.hostile import PREFIX, Act, Hostile, Request, cut, lost, say, silent
+from tests.clients.hostile import PREFIX, Act, Hostile, Request, cut, lost, say, silent, stalled
 
 RECEIPT = {"Encabezado": {"IdDoc": {"TipoeCF": "31"}}}
 TAKEN = {"taxLogId": "0199-a", "status": "queued", "environment": "testecf", "billable": False, "message": "taken"}
@@ -99,6 +100,8 @@ def _act(step: dict[str, Any]) -> Act:
             return silent
         case {"cut": body}:
             return cut(body)
+        case {"stalled": body}:
+            return stalled(body)
         case {"text": str(text)}:
             return say(step["status"], text.encode(), **step.get("headers", {}))
         case body:

@@ -116,7 +116,7 @@ async def test_shop_issues_orders_and_refunds_once_and_says_what_became_of_them(
         await _called(shop, stack)
         listed = (await stack.client.get("/invoices?limit=200")).json()["items"]
         ids = [item["clientRequestId"] for item in listed]
-        assert len(ids) == len(set(ids)) == 11
+        assert len(ids) == len(set(ids)) == 12
 
 
 async def _consumer(shop: Shop, stack: Stack) -> int:
@@ -190,7 +190,7 @@ async def _mixed(shop: Shop, stack: Stack) -> None:
     items = [
         product("Martillo", "3", "900.00", {1: "162.00"}, subtotal="1000.00", subtotal_tax="180.00"),
         product("Yogur", "2", "100.01", {2: "16.00"}),
-        product("Arroz", "1.5", "75.00", None),
+        product("Arroz", "0.125", "75.00", None),
         {"type": "shipping", "name": "Envío", "total": "200.00", "taxes": {1: "36.00"}},
         {"type": "fee", "name": "Cliente fiel", "total": "-50.00", "taxes": {1: "-9.00"}},
         *TAXES,
@@ -220,6 +220,10 @@ async def _mixed(shop: Shop, stack: Stack) -> None:
     root = await document(stack, by_amount)
     amounts = [item.findtext("MontoItem") for item in root.iterfind(".//Item")]
     assert sum(map(Decimal, amounts)) == Decimal(written(root, "MontoTotal")[0] or 0) == 100
+
+    missed = await shop.do("refund", order, "50.00", {}, "", True)  # the process died before the hook
+    await shop.do("work", "fe_ecf_sweep")
+    assert (await shop.until(missed, open="no"))["status"] == "Aceptado"
     assert len(amounts) == 3
 
 
@@ -352,6 +356,10 @@ def test_settings_page_shows_no_secret_and_keeps_it(shop: Shop) -> None:
     assert SECRET not in page
     kept = shop.say("settings", {"url": "http://fe.example.do", "key": "fak_2", "secret": "", "mail": "yes"})
     assert kept == {**kept, "url": "https://fe.example.do", "key": "fak_2", "secret": "s3cr<e>t", "mail": "yes"}
+    moved = shop.say("settings", {"url": "https://other.example", "key": "fak_3", "secret": ""})
+    assert (moved["url"], moved["key"]) == ("https://fe.example.do", "fak_3"), "the secret is for that address alone"
+    moved = shop.say("settings", {"url": "https://other.example", "key": "fak_3", "secret": "new"})
+    assert (moved["url"], moved["secret"]) == ("https://other.example", "new")
 
 
 def test_plugin_compiles_and_its_texts_are_translated(plugins: Path) -> None:

@@ -7,6 +7,7 @@ that want it say loudly that they proved nothing.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,7 @@ FILES = ("application/pdf", "application/xml", "application/zip", "text/plain", 
 LONG = 300
 #: A stack that is cancelled in the middle of what it does leaves things to the garbage collector.
 pytestmark = [
+    pytest.mark.drill,
     pytest.mark.timeout(1500),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -99,6 +101,49 @@ def test_the_python_client_has_the_types_it_says(python_client: Path) -> None:
     )
 
     assert "Success" in said
+
+
+def test_python_client_has_every_operation(python_client: Path) -> None:
+    modules = {file.stem for file in (python_client / "generated" / "api").rglob("*.py") if file.stem != "__init__"}
+
+    assert modules == {re.sub(r"(?=[A-Z0-9])(?<![0-9])", "_", one).lower() for one in _operations()}
+
+
+def test_typescript_client_has_every_operation(typescript_client: Path) -> None:
+    text = (typescript_client / "description.ts").read_text(encoding="utf-8")
+
+    assert [one for one in _operations() if f"\n    {one}: {{\n        parameters" not in text] == []
+
+
+#: Other generators of TypeScript: the options of each, and the file that has the functions.
+MORE_TYPESCRIPT = {
+    "openapi-ts": (("--input", "openapi.json", "--output", "hey"), "hey/sdk.gen.ts"),  # of Hey API
+    "orval": (("--input", "./openapi.json", "--output", "./orval.ts"), "orval.ts"),
+}
+
+
+@pytest.fixture(scope="module")
+def more_packages(described: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the description, and what `more_typescript/package-lock.json` names."""
+    folder = tmp_path_factory.mktemp("npm") / "more"
+    shutil.copytree(HERE / "more_typescript", folder)
+    shutil.copy(described, folder)
+    install(folder, "ci")
+    return folder
+
+
+@pytest.mark.parametrize("generator", MORE_TYPESCRIPT)
+def test_client_of_another_generator_has_every_operation(generator: str, more_packages: Path) -> None:
+    options, made = MORE_TYPESCRIPT[generator]
+    run(f"node_modules/.bin/{generator}", *options, cwd=more_packages)
+    text = (more_packages / made).read_text(encoding="utf-8")
+
+    assert [one for one in _operations() if f"export const {one} = " not in text] == []
+    sys.stdout.write(f"{generator}: {len(_operations())} operations\n")
+
+
+def _operations() -> list[str]:
+    return [each["operationId"] for path in description()["paths"].values() for each in path.values()]
 
 
 async def test_both_walk_from_the_login_to_ten_verdicts_and_understand_a_refusal(
@@ -212,6 +257,8 @@ NOT_YET = {
     "getPaperReceipt",
     "getReceived",
     "getReceivedPdf",
+    "getReceivedQrPng",
+    "getReceivedQrSvg",
     "getReceivedTicket",
     "getReceivedXml",
     "getVoiding",

@@ -1,12 +1,13 @@
 """Clients that openapi-generator makes of the served description: compiled, and walked from the login to a verdict.
 
 The generator is a Java program in a package of PyPI, installed into a temporary folder. Where it, a compiler or a
-library of a language is missing, the test of that language is skipped and says what it did not prove. C# is not among
-them: no distribution of ours has a compiler for what the generator writes.
+library of a language is missing, the test of that language is skipped and says what it did not prove. The operations of
+each client are counted. C# is counted alone: no distribution of ours has a compiler for what the generator writes.
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,7 @@ HASH = "sha256:e6305fbbf91aa41b3b7fcd8bf2124880ab0bb9e32efad95b3dfe71f9313d856c"
 #: Java compiles to its quick form only, and collects garbage on one core: it runs for seconds.
 QUICK_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 pytestmark = [
+    pytest.mark.drill,
     pytest.mark.timeout(3600),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -63,13 +65,13 @@ def clients(jar: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with a client of each language, from one start of the generator. A collision of names fails the tests."""
     folder = tmp_path_factory.mktemp("clients")
     (folder / "openapi.json").write_bytes(write_json(description()))
-    for language in BUILDS:
+    for language in DECLARED:
         config: dict[str, Any] = {"generatorName": language, "inputSpec": "openapi.json", "outputDir": language}
         if language == "java":
             config |= {"library": "native", "additionalProperties": {"openApiNullable": False}}
         (folder / f"{language}.json").write_text(json.dumps(config))
     command = ("java", *QUICK_JAVA, "-jar", str(jar), "batch", "--fail-fast", "--threads", "1")
-    said = run(*command, *(f"{language}.json" for language in BUILDS), cwd=folder)
+    said = run(*command, *(f"{language}.json" for language in DECLARED), cwd=folder)
     assert "COLLISION" not in said, said
     return folder
 
@@ -110,6 +112,27 @@ def php(_: Path, made: Path) -> list[str]:
 
 
 BUILDS = {"java": java, "go": go, "php": php}
+#: By the generator's name of a language, how its client declares the method of an operation.
+DECLARED = {
+    "java": r"public \S+ {camel}\(",
+    "go": r"\) {title}\(ctx ",
+    "php": r"public function {camel}\(",
+    "csharp": r"public async \S+ {title}Async\(",
+    "typescript-fetch": r"async {camel}\(",
+}
+
+
+@pytest.mark.parametrize("language", DECLARED)
+def test_client_of_openapi_generator_has_every_operation(language: str, clients: Path) -> None:
+    suffix = {"csharp": ".cs", "typescript-fetch": ".ts"}.get(language, f".{language}")
+    text = "\n".join(file.read_text(encoding="utf-8") for file in (clients / language).rglob(f"*{suffix}"))
+    operations = [each["operationId"] for path in description()["paths"].values() for each in path.values()]
+
+    def declares(camel: str) -> bool:
+        return re.search(DECLARED[language].format(camel=camel, title=camel[0].upper() + camel[1:]), text) is not None
+
+    assert [operation for operation in operations if not declares(operation)] == []
+    sys.stdout.write(f"{language}: {len(operations)} operations\n")
 
 
 @pytest.mark.parametrize("language", BUILDS)

@@ -10,8 +10,9 @@ namespace FeClient
     /// <summary>
     /// The service, for one API key. Threads may share it, and should: they share its token, too.
     ///
-    /// Every call throws a FeException. A document is a payload (anonymous objects, dictionaries, Json), or finished XML
-    /// as a string. `GetAwaiter().GetResult()` is safe in a program without async: no call comes back to its context.
+    /// Every call throws a FeException. A document is a payload (anonymous objects, dictionaries, Json, Types), or
+    /// finished XML as a string. `GetAwaiter().GetResult()` is safe in a program without async: no call comes back to
+    /// its context.
     /// </summary>
     public sealed class Fe
     {
@@ -24,8 +25,9 @@ namespace FeClient
             "tipoEcf", "issuedFrom", "issuedTo", "totalFrom", "totalTo", "text", "from", "to", "encf", "rnc", "limit",
         };
         private static readonly string[] InvoiceFilter =
-            Content.Concat(new[] { "state", "clientRequestId", "asUser", "metadata" }).ToArray();
+            Content.Concat(new[] { "state", "clientRequestId", "asUser", "metadata", "numberFate" }).ToArray();
         private static readonly string[] ReceivedFilter = Content.Concat(new[] { "approvalStatus" }).ToArray();
+        private static readonly string[] RequestFilter = { "from", "to", "key", "status", "requestId", "limit" };
         private const int Decided = 100; // ids of one request of DecideAsync
         private const double LongestWait = 30;
         private const double AskAgain = 5;
@@ -208,7 +210,7 @@ namespace FeClient
             {
                 Dictionary<string, object> item = Json.Of(given).Members.ToDictionary(each => each.Key, each => (object)each.Value);
                 Members.RefuseUnknown("batch", item.Keys, Members.Item);
-                if (!item.ContainsKey("clientRequestId")) item["clientRequestId"] = NewId();
+                if (!item.TryGetValue("clientRequestId", out object id) || ((Json)id).IsNull) item["clientRequestId"] = NewId();
                 Json json = Json.Of(item);
                 int length = Encoding.UTF8.GetByteCount(json.ToString()) + 1;
                 if (size + length > BatchBytes || parts[parts.Count - 1].Count == BatchItems)
@@ -253,6 +255,14 @@ namespace FeClient
             string qr = null, CancellationToken cancel = default(CancellationToken)) =>
             Bytes(Supplied(receivedId) + "/ticket", "application/octet-stream", cancel, layout, language, qr);
 
+        /// <summary>Draw its QR code as PNG. Throws NotThereException.</summary>
+        public Task<byte[]> ReceivedQrPngAsync(string receivedId, CancellationToken cancel = default(CancellationToken)) =>
+            Bytes(Supplied(receivedId) + "/qr.png", "image/png", cancel);
+
+        /// <summary>Draw its QR code as SVG. Throws NotThereException.</summary>
+        public Task<byte[]> ReceivedQrSvgAsync(string receivedId, CancellationToken cancel = default(CancellationToken)) =>
+            Bytes(Supplied(receivedId) + "/qr.svg", "image/svg+xml", cancel);
+
         /// <summary>Approve a received document. Throws NotThereException, ConflictException: the contrary was said.</summary>
         public Task<Json> ApproveAsync(string receivedId, string clientRequestId = null, string asUser = null,
             string asUserId = null, CancellationToken cancel = default(CancellationToken)) =>
@@ -287,9 +297,39 @@ namespace FeClient
                 Path = "/usage", Query = new Dictionary<string, object> { { "days", days }, { "today", today } },
             }, cancel);
 
-        /// <summary>Have the webhook called now with an event `test`. It is not repeated by itself.</summary>
-        public Task<Json> TestWebhookAsync(CancellationToken cancel = default(CancellationToken)) =>
-            CallAsync("POST", "/webhooks/test", null, cancel);
+        /// <summary>
+        /// List your failed requests of the last 30 days, newest first, a page at a time, as `InvoicesAsync` does: `filter`
+        /// has `from`, `to`, `key`, `status` (400, "4xx", "5xx") and `requestId`.
+        /// </summary>
+        public Task<Json> RequestsAsync(object filter = null, string cursor = null,
+            CancellationToken cancel = default(CancellationToken)) =>
+            Page("/requests", "RequestsAsync", filter, cursor, RequestFilter, cancel);
+
+        /// <summary>List every webhook endpoint of the environment, the one named `default` included.</summary>
+        public async Task<IReadOnlyList<Json>> WebhookEndpointsAsync(CancellationToken cancel = default(CancellationToken)) =>
+            (await Body(new Session.Asked { Path = "/webhooks/endpoints" }, cancel).ConfigureAwait(false))["items"].Items;
+
+        /// <summary>
+        /// Set one of several endpoints, by its name: `url`, `enabled`, `events`, `headers`. The first answer has its
+        /// `secret`, which is shown only then.
+        /// </summary>
+        public Task<Json> SetWebhookEndpointAsync(string name, object webhook,
+            CancellationToken cancel = default(CancellationToken))
+        {
+            Json body = Json.Of(webhook);
+            Members.RefuseUnknown("SetWebhookEndpointAsync", body.Members.Keys, Members.Webhook);
+            return Body(new Session.Asked { Method = "PUT", Path = Endpoint(name), Body = body }, cancel);
+        }
+
+        /// <summary>Delete an endpoint: what it was not delivered ends as failed. Throws NotThereException.</summary>
+        public Task<Json> DeleteWebhookEndpointAsync(string name, CancellationToken cancel = default(CancellationToken)) =>
+            Body(new Session.Asked { Method = "DELETE", Path = Endpoint(name) }, cancel);
+
+        /// <summary>
+        /// Have the webhook, or one of several endpoints, called now with an event `test`. It is not repeated by itself.
+        /// </summary>
+        public Task<Json> TestWebhookAsync(string endpoint = null, CancellationToken cancel = default(CancellationToken)) =>
+            CallAsync("POST", (endpoint == null ? "/webhooks" : Endpoint(endpoint)) + "/test", null, cancel);
 
         private Task<Json> Decide(string receivedId, string verb, string reason, string clientRequestId, string asUser,
             string asUserId, CancellationToken cancel)
@@ -384,6 +424,8 @@ namespace FeClient
         private static string One(string trackOrId) => "/invoices/" + Uri.EscapeDataString(trackOrId);
 
         private static string Supplied(string receivedId) => "/received/" + Uri.EscapeDataString(receivedId);
+
+        private static string Endpoint(string name) => "/webhooks/endpoints/" + Uri.EscapeDataString(name);
 
         private static string NewId() => Guid.NewGuid().ToString();
     }

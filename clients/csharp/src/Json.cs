@@ -24,14 +24,15 @@ namespace FeClient
         private Json(object value) { this.value = value; }
 
         /// <summary>
-        /// Convert anonymous objects, dictionaries, lists, texts, whole numbers, decimal, bool and null. Throws
-        /// ArgumentException for a double or a float: its digits are not those that were typed.
+        /// Convert requests of Types, anonymous objects, dictionaries, lists, texts, whole numbers, decimal, bool and
+        /// null. Throws ArgumentException for a double or a float: its digits are not those that were typed.
         /// </summary>
         public static Json Of(object given) => Of(given, "");
 
         private static Json Of(object given, string path)
         {
             if (given is Json json) return json;
+            if (given is Types.Request request) return request.ToJson();
             if (given == null || given is string || given is bool) return new Json(given);
             if (given is decimal || given is int || given is long || given is short || given is byte)
                 return new Json(new Number { Digits = ((IFormattable)given).ToString(null, CultureInfo.InvariantCulture) });

@@ -9,6 +9,7 @@ namespace FeClient
     {
         internal static readonly string[] Item = { "format", "payload", "clientRequestId", "asUser", "asUserId", "keepSignature", "strict", "simulate", "sequence", "notify", "metadata", "xml" };
         internal static readonly string[] Simulate = { "outcome", "code", "seconds", "now" };
+        internal static readonly string[] Webhook = { "url", "enabled", "events", "headers" };
 
         /// <summary>Refuse names that do not exist: the service would ignore them.</summary>
         internal static void RefuseUnknown(string what, IEnumerable<string> given, string[] members)

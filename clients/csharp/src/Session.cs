@@ -141,7 +141,7 @@ namespace FeClient
                 using (options.TokenCache?.Lock(cacheKey))
                 {
                     string text = options.TokenCache?.Get(cacheKey);
-                    Json kept = Json.Parse(text ?? "{}");
+                    Json kept = KeptIn(text);
                     double left = (double)(kept["until"].Amount ?? 0) - UnixTime();
                     if (kept["token"].Text == null || kept["token"].Text == refused || left <= 0)
                         await Login(cancel).ConfigureAwait(false);
@@ -156,6 +156,19 @@ namespace FeClient
             finally
             {
                 alone.Release();
+            }
+        }
+
+        /// <summary>What a cache kept; nothing where it is broken, as a file may be after a power cut.</summary>
+        private static Json KeptIn(string text)
+        {
+            try
+            {
+                return Json.Parse(text ?? "{}");
+            }
+            catch (FormatException)
+            {
+                return Json.Parse("{}");
             }
         }
 

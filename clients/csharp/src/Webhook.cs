@@ -39,6 +39,8 @@ namespace FeClient
             {
                 throw new ArgumentException("the secret is not one of a webhook", error);
             }
+            // With an empty key anybody could sign.
+            if (key.Length == 0) throw new ArgumentException("the secret is not one of a webhook");
             string right;
             using (var hmac = new HMACSHA256(key))
             {

@@ -5,8 +5,9 @@ declare(strict_types=1);
 namespace FeClient;
 
 /**
- * The service, for one API key. Requests and answers are arrays with the names of the service's description; amounts are
- * texts such as "118.50", in both directions. Options are named arguments, and PHP refuses one that does not exist.
+ * The service, for one API key. Requests and answers are arrays with the names of the service's description, for which
+ * FeClient\Types has classes; amounts are texts such as "118.50", in both directions. Options are named arguments, and
+ * PHP refuses one that does not exist.
  *
  * ```php
  * $fe = new Fe('https://fe.example.com', 'fak_0123456789ab', '...');
@@ -77,9 +78,10 @@ final class Fe
         string $method,
         string $path,
         array $query = [],
-        ?array $body = null,
+        array|Types\Request|null $body = null,
         bool $isRepeatable = false,
     ): array {
+        $body = $body === null ? null : self::plain($body);
         return $this->session->call($method, $path, $query, $body, $isRepeatable || $method === 'GET');
     }
 
@@ -96,7 +98,7 @@ final class Fe
      * Throws InvalidError with `problems`, ReusedIdError, and what every call may throw.
      */
     public function submit(
-        array|string $document,
+        array|string|Types\Request $document,
         ?string $clientRequestId = null,
         ?string $asUser = null,
         ?string $asUserId = null,
@@ -127,7 +129,7 @@ final class Fe
      * `$timeout` seconds. Then it is still on its way: go on with `wait`, or call this again with the same id.
      */
     public function submitAndWait(
-        array|string $document,
+        array|string|Types\Request $document,
         float $timeout = 180.0,
         string $until = 'verdict',
         ?string $clientRequestId = null,
@@ -240,7 +242,7 @@ final class Fe
 
     /** List all problems of a receipt, without submitting it. */
     public function validate(
-        array|string $document,
+        array|string|Types\Request $document,
         ?string $asUser = null,
         ?string $asUserId = null,
         ?array $simulate = null,
@@ -252,7 +254,7 @@ final class Fe
 
     /** Show a receipt as it would be signed now: number, totals, defaults and problems. No number is drawn. */
     public function preview(
-        array|string $document,
+        array|string|Types\Request $document,
         ?string $asUser = null,
         ?string $asUserId = null,
         ?array $simulate = null,
@@ -269,7 +271,7 @@ final class Fe
      * none. More than 500, or more than one request can hold, go in several requests; an error then carries the results
      * before it as `items`.
      *
-     * @param iterable<array<string, mixed>> $items
+     * @param iterable<array<string, mixed>|Types\Request> $items
      * @return list<array<string, mixed>>
      */
     public function batch(iterable $items, ?bool $strict = null): array
@@ -278,8 +280,9 @@ final class Fe
         $parts = [];
         $size = self::BATCH_BYTES;
         foreach ($items as $item) {
+            $item = self::plain($item);
             self::refuseUnknown('batch', $item, Members::ITEM);
-            $item += ['clientRequestId' => self::newId()];
+            $item['clientRequestId'] ??= self::newId();
             $length = strlen(Json::write($item)) + 1;
             if ($size + $length > self::BATCH_BYTES || count(end($parts) ?: []) === self::BATCH_ITEMS) {
                 $parts[] = [];
@@ -296,7 +299,7 @@ final class Fe
      * Go through your submissions, newest first, fetching as it goes.
      *
      * `$since` and `$until` are dates (their start and end in UTC) or timestamps of submission; `$rnc` is the buyer's.
-     * `$metadata` is one label with its value; it needs a period of at most 93 days.
+     * `$metadata` is one label with its value; it needs a period of at most 93 days, as `$numberFate` does.
      *
      * @return \Generator<int, array<string, mixed>>
      */
@@ -316,9 +319,10 @@ final class Fe
         ?string $text = null,
         int $pageSize = 200,
         array $metadata = [],
+        ?string $numberFate = null,
     ): \Generator {
         $query = ['from' => $since, 'to' => $until, 'limit' => $pageSize];
-        $query += compact('state', 'encf', 'clientRequestId', 'rnc', 'asUser');
+        $query += compact('state', 'encf', 'clientRequestId', 'rnc', 'asUser', 'numberFate');
         $query += compact('tipoEcf', 'issuedFrom', 'issuedTo', 'totalFrom', 'totalTo', 'text');
         foreach ($metadata as $name => $value) {
             $query["metadata[$name]"] = $value;
@@ -380,6 +384,18 @@ final class Fe
         return $this->fetch(self::supplied($receivedId) . '/ticket', 'application/octet-stream', $query);
     }
 
+    /** Draw its QR code as PNG. Throws NotThereError. */
+    public function receivedQrPng(string $receivedId): string
+    {
+        return $this->fetch(self::supplied($receivedId) . '/qr.png', 'image/png');
+    }
+
+    /** Draw its QR code as SVG. Throws NotThereError. */
+    public function receivedQrSvg(string $receivedId): string
+    {
+        return $this->fetch(self::supplied($receivedId) . '/qr.svg', 'image/svg+xml');
+    }
+
     /** Approve a received document. Throws NotThereError, and ConflictError where the contrary was said before. */
     public function approve(
         string $receivedId,
@@ -434,10 +450,54 @@ final class Fe
         return $this->session->call('GET', '/usage', compact('days', 'today'));
     }
 
-    /** Have the webhook called now with an event `test`. It is not repeated by itself. */
-    public function testWebhook(): array
+    /**
+     * Go through your failed requests of the last 30 days, newest first; `$status` is 400, '4xx' or '5xx'.
+     *
+     * @return \Generator<int, array<string, mixed>>
+     */
+    public function requests(
+        string|\DateTimeInterface|null $since = null,
+        string|\DateTimeInterface|null $until = null,
+        ?string $key = null,
+        int|string|null $status = null,
+        ?string $requestId = null,
+        int $pageSize = 200,
+    ): \Generator {
+        $query = ['from' => $since, 'to' => $until, 'limit' => $pageSize];
+        return $this->pages('/requests', $query + compact('key', 'status', 'requestId'));
+    }
+
+    /**
+     * List every webhook endpoint of the environment, the one named `default` included.
+     *
+     * @return list<array<string, mixed>>
+     */
+    public function webhookEndpoints(): array
     {
-        return $this->session->call('POST', '/webhooks/test', isRepeatable: false);
+        return $this->session->call('GET', '/webhooks/endpoints')['items'];
+    }
+
+    /**
+     * Set one of several endpoints, by its name: `url`, `enabled`, `events`, `headers`. The first answer has its `secret`,
+     * which is shown only then.
+     */
+    public function setWebhookEndpoint(string $name, array $webhook): array
+    {
+        self::refuseUnknown('setWebhookEndpoint', $webhook, Members::WEBHOOK);
+        return $this->session->call('PUT', self::endpoint($name), body: $webhook);
+    }
+
+    /** Delete an endpoint: what it was not delivered ends as failed. Throws NotThereError. */
+    public function deleteWebhookEndpoint(string $name): array
+    {
+        return $this->session->call('DELETE', self::endpoint($name));
+    }
+
+    /** Have the webhook, or one of several endpoints, called now with an event `test`. It is not repeated by itself. */
+    public function testWebhook(?string $endpoint = null): array
+    {
+        $path = $endpoint === null ? '/webhooks' : self::endpoint($endpoint);
+        return $this->session->call('POST', "$path/test", isRepeatable: false);
     }
 
     private function decided(string $receivedId, string $verb, array $body): array
@@ -480,15 +540,20 @@ final class Fe
         return $answered;
     }
 
-    private static function handedIn(array|string $document, array $more): array
+    private static function handedIn(array|string|Types\Request $document, array $more): array
     {
         $form = is_string($document)
             ? ['format' => 'xml', 'xml' => $document]
-            : ['format' => 'structured', 'payload' => $document];
+            : ['format' => 'structured', 'payload' => self::plain($document)];
         if (isset($more['simulate'])) {
             self::refuseUnknown('simulate', $more['simulate'], Members::SIMULATE);
         }
         return $form + self::withoutNull($more);
+    }
+
+    private static function plain(array|Types\Request $given): array
+    {
+        return is_array($given) ? $given : $given->toArray();
     }
 
     /** Refuse members that a body does not have: the service would ignore them. */
@@ -529,6 +594,11 @@ final class Fe
     private static function supplied(string $receivedId): string
     {
         return '/received/' . rawurlencode($receivedId);
+    }
+
+    private static function endpoint(string $name): string
+    {
+        return '/webhooks/endpoints/' . rawurlencode($name);
     }
 
     /** A random UUID. */

@@ -27,7 +27,7 @@ final class FileCache
         return is_array($kept) && ($kept['until'] ?? 0) > time() ? $kept['value'] : $default;
     }
 
-    public function set(string $key, mixed $value, int $seconds): bool
+    public function set(string $key, #[\SensitiveParameter] mixed $value, int $seconds): bool
     {
         $file = $this->file($key);
         $new = $file . '.' . bin2hex(random_bytes(6));

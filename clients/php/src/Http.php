@@ -24,8 +24,8 @@ final class Http
     public function send(
         string $method,
         string $url,
-        array $headers,
-        ?string $content,
+        #[\SensitiveParameter] array $headers,
+        #[\SensitiveParameter] ?string $content,
         float $timeout,
         string $mediaType,
     ): array {

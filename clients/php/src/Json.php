@@ -10,14 +10,15 @@ final class Json
     private const NUMBER = '/"(?:[^"\\\\]++|\\\\.)*+"(*SKIP)(*FAIL)|-?\d++(?:\.\d++(?:[eE][+-]?\d++)?|[eE][+-]?\d++)/';
 
     /** Write a body. Throws InvalidArgumentException for a float: its digits are not those that were typed. */
-    public static function write(mixed $value): string
+    public static function write(#[\SensitiveParameter] mixed $value): string
     {
         self::refuseFloats($value, '');
         $flags = JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES;
         try {
             return json_encode($value, $flags);
         } catch (\JsonException $error) {
-            throw new \InvalidArgumentException("this cannot be sent as JSON: {$error->getMessage()}", 0, $error);
+            // Not chained: the trace of that one has the value, which may be a secret.
+            throw new \InvalidArgumentException("this cannot be sent as JSON: {$error->getMessage()}");
         }
     }
 
@@ -29,7 +30,7 @@ final class Json
         return is_array($value) && !array_is_list($value) ? $value : null;
     }
 
-    private static function refuseFloats(mixed $value, string $path): void
+    private static function refuseFloats(#[\SensitiveParameter] mixed $value, string $path): void
     {
         if (is_float($value)) {
             throw new \InvalidArgumentException("$path is a float: write amounts as text, such as \"118.50\"");

@@ -9,4 +9,5 @@ final class Members
 {
     public const ITEM = ['format', 'payload', 'clientRequestId', 'asUser', 'asUserId', 'keepSignature', 'strict', 'simulate', 'sequence', 'notify', 'metadata', 'xml'];
     public const SIMULATE = ['outcome', 'code', 'seconds', 'now'];
+    public const WEBHOOK = ['url', 'enabled', 'events', 'headers'];
 }

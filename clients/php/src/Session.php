@@ -27,7 +27,7 @@ final class Session
     public function __construct(
         string $baseUrl,
         string $keyId,
-        string $secret,
+        #[\SensitiveParameter] string $secret,
         public float $timeout,
         private readonly Retries $retries,
         private readonly ?string $language,

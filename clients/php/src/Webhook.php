@@ -20,7 +20,7 @@ final class Webhook
      * @return array<string, mixed> `event` names the kind; new kinds and fields may come
      */
     public static function verify(
-        string $secret,
+        #[\SensitiveParameter] string $secret,
         array $headers,
         string $body,
         ?int $now = null,

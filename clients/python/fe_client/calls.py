@@ -77,9 +77,13 @@ from fe_client.models import (
     RecurringSummary,
     ReplacementsAnswer,
     RevokedAnswer,
+    SandboxApproval,
+    SandboxOutage,
+    SandboxReceipt,
     Sequences,
     SharedAnswer,
     Simulate,
+    StatusAnswer,
     Submission,
     SubmissionItem,
     SubmissionXml,
@@ -149,6 +153,16 @@ def _chosen(given: ReceiptFilter) -> dict[str, str | None]:
 def login(session: Session) -> Plan[Token]:
     """Get a new token now. Every other call gets one by itself, and renews it; this tells whether the key is good."""
     return session.login()
+
+
+def call(
+    session: Session, method: str, path: str, body: object = None, *, query: Mapping[str, object] | None = None
+) -> Plan[Any]:
+    """Make any call, such as `call("PUT", "/printing", {"footer": "Gracias"})`. Returns the answer as it is.
+
+    A GET is repeated where that may help, anything else only where nothing was sent: a method of its own knows better.
+    """
+    return session.call(method, path, query=query, body=body, repeatable=method == "GET")
 
 
 def submit(
@@ -509,6 +523,16 @@ def received_ticket(
     return session.fetch(path, _TICKET, layout=layout, language=language, qr=qr)
 
 
+def received_qr_png(session: Session, received_id: str) -> Plan[bytes]:
+    """Draw its QR code as PNG. Raises NotThereError."""
+    return session.fetch(f"/received/{_in_path(received_id)}/qr.png", "image/png")
+
+
+def received_qr_svg(session: Session, received_id: str) -> Plan[bytes]:
+    """Draw its QR code as SVG. Raises NotThereError."""
+    return session.fetch(f"/received/{_in_path(received_id)}/qr.svg", "image/svg+xml")
+
+
 def approve(
     session: Session,
     received_id: str,
@@ -612,6 +636,11 @@ def authority(session: Session) -> Plan[AuthorityHealth]:
     return session.call("GET", "/authority")
 
 
+def service_status(session: Session) -> Plan[StatusAnswer]:
+    """Show how the service itself is, now and on the last 90 days, as it measured itself."""
+    return session.call("GET", "/status")
+
+
 def mode(session: Session) -> Plan[ModeAnswer]:
     """Show how you issue now: normally, or in which contingency."""
     return session.call("GET", "/contingency")
@@ -620,6 +649,31 @@ def mode(session: Session) -> Plan[ModeAnswer]:
 def set_mode(session: Session, mode: str, reason: str) -> Plan[ModeAnswer]:
     """Say that your own line is down (`offline`) or back (`normal`). Raises InvalidError, ConflictError."""
     return session.call("POST", "/contingency", body={"mode": mode, "reason": reason})
+
+
+def sandbox_receipt(session: Session, *, e_ncf: str | None = None) -> Plan[SandboxReceipt]:
+    """Have the simulated supplier of a sandbox send you a receipt. Raises ConflictError where there is none."""
+    body = {} if e_ncf is None else {"eNCF": e_ncf}
+    return session.call("POST", "/sandbox/receipts", body=body, repeatable=False)
+
+
+def sandbox_approval(
+    session: Session, tax_log_id: str, decision: Literal["approved", "rejected"], *, reason: str | None = None
+) -> Plan[SandboxApproval]:
+    """Have the simulated buyer of a sandbox approve a receipt of yours, or reject it for a `reason`.
+
+    Raises NotThereError, ConflictError and InvalidError.
+    """
+    body = {"taxLogId": tax_log_id, "decision": decision, **({} if reason is None else {"reason": reason})}
+    return session.call("POST", "/sandbox/approvals", body=body)
+
+
+def sandbox_outage(session: Session, seconds: int) -> Plan[SandboxOutage]:
+    """Have the authority of a sandbox be away for your company, up to 600 seconds from now; 0 ends it.
+
+    Raises InvalidError and ConflictError.
+    """
+    return session.call("POST", "/sandbox/outages", body={"seconds": seconds})
 
 
 def paper_ranges(session: Session) -> Plan[PaperRangesAnswer]:
@@ -945,13 +999,15 @@ def invoices(
     rnc: str | None = None,
     as_user: str | None = None,
     metadata: Mapping[str, str] | None = None,
+    number_fate: str | None = None,
     page_size: int = 200,
     **content: Unpack[ReceiptFilter],
 ) -> Pages[SubmissionItem]:
     """Go through your submissions, newest first, fetching as it goes.
 
     `since` and `until` are dates (their start and end in UTC) or timestamps of submission; `rnc` is the buyer's.
-    `metadata` is one label with its value, such as `{"branch": "norte"}`; it needs a period of at most 93 days.
+    `metadata` is one label with its value, such as `{"branch": "norte"}`; it needs a period of at most 93 days,
+    as `number_fate` does.
     """
     query = {
         "from": _moment(since),
@@ -961,6 +1017,7 @@ def invoices(
         "clientRequestId": client_request_id,
         "rnc": rnc,
         "asUser": as_user,
+        "numberFate": number_fate,
         **{f"metadata[{name}]": value for name, value in (metadata or {}).items()},
         "limit": page_size,
         **_chosen(content),

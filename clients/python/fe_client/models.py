@@ -329,6 +329,26 @@ class BillingPeriod(TypedDict):
     lastUpdated: str
 
 
+class BuyerApproval(TypedDict):
+    """The word of a buyer on a receipt of yours; the first one counts."""
+
+    taxLogId: str
+    environment: "Environment"
+    eNCF: str
+    rncComprador: str
+    reason: str | None
+    """of a rejection"""
+    receivedAt: str
+
+
+class BuyerEvent(TypedDict):
+    """A buyer approved or rejected a receipt of yours."""
+
+    event: Literal["buyer.approved", "buyer.rejected"]
+    sentAt: str
+    approval: "BuyerApproval"
+
+
 class CertificateEvent(TypedDict):
     """A certificate is about to expire."""
 
@@ -358,6 +378,8 @@ class ChangedSequence(TypedDict):
     """addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay"""
     agentId: NotRequired[str | None]
     """the agent (`fe agent`) that alone gives its numbers: the service draws none; only of a sequence with a name. Null with PATCH releases it"""
+    nextRange: NotRequired["GivenAhead | None"]
+    """the range that the authority gave ahead: the first draw that finds the own range used up or expired begins it. Null removes it; left out it stays"""
     currentSequence: NotRequired[int | None]
     """the next number; it may go back while nothing from there was sent"""
 
@@ -414,6 +436,18 @@ class CustomerRequest(TypedDict):
     """type of e-CF that the customer usually gets, such as E31"""
     version: NotRequired[int | None]
     """the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new"""
+
+
+class DayStatus(TypedDict):
+    """A part of the service on one day in Santo Domingo."""
+
+    day: str
+    measuredMinutes: int
+    """for how long it was measured"""
+    degradedMinutes: int
+    """of these, degraded"""
+    downMinutes: int
+    """of these, down"""
 
 
 class DecideReceived(TypedDict):
@@ -496,7 +530,7 @@ class Delivery(TypedDict):
     endpoint: str | None
     """name of the endpoint"""
     event: str
-    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`"""
+    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`; `buyer.approved`; `buyer.rejected`"""
     about: str
     """id of the received document or the submission, or what else it tells of"""
     environment: "Environment | None"
@@ -530,7 +564,7 @@ class DeliveryDetail(TypedDict):
     endpoint: str | None
     """name of the endpoint"""
     event: str
-    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`"""
+    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`; `buyer.approved`; `buyer.rejected`"""
     about: str
     """id of the received document or the submission, or what else it tells of"""
     environment: "Environment | None"
@@ -4389,6 +4423,15 @@ class FailedRequestsAnswer(TypedDict):
     """`cursor` of the items that follow; null: these are the last"""
 
 
+class GivenAhead(TypedDict):
+    """A range that the authority gave ahead."""
+
+    minSequence: int
+    maxSequence: int
+    expireAt: NotRequired[str | None]
+    """a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo"""
+
+
 class Handing(TypedDict):
     """How it stands with handing a document on to the other party of a receipt."""
 
@@ -4460,6 +4503,16 @@ class ImportedType(TypedDict):
     receipts: int
     montoTotal: Number
     """sum of their totals"""
+
+
+class IncidentAnswer(TypedDict):
+    """A time in which a part was degraded, down or not measured."""
+
+    state: Literal["degraded", "down", "unmeasured"]
+    """the worst of it"""
+    since: str
+    until: str | None
+    """null while it lasts"""
 
 
 class IncompletePurchase(TypedDict):
@@ -4775,6 +4828,8 @@ class NewSequence(TypedDict):
     """addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay"""
     agentId: NotRequired[str | None]
     """the agent (`fe agent`) that alone gives its numbers: the service draws none; only of a sequence with a name. Null with PATCH releases it"""
+    nextRange: NotRequired["GivenAhead | None"]
+    """the range that the authority gave ahead: the first draw that finds the own range used up or expired begins it. Null removes it; left out it stays"""
     prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
     name: NotRequired[str | None]
     """of a sequence beside the one without a name"""
@@ -4832,6 +4887,8 @@ class NumberSequence(TypedDict):
     """since when it gives no numbers; setting currentSequence or isActive resumes it"""
     pausedFor: str | None
     """the number that it gave and that another document of this issuer holds at the authority"""
+    nextRange: NotRequired["RangeAhead"]
+    """the range it goes on with: the first draw that finds its own range used up or expired begins it; absent: none is stored"""
     warnings: NotRequired["list[DocumentProblem]"]
     """when it was just set: members of the body that do not exist, that it is over already, or says no last day; absent otherwise"""
 
@@ -4990,6 +5047,20 @@ class PaperReceiptsRequest(TypedDict):
 PaperState: TypeAlias = Literal["open", "issued", "rejected", "replaced"]
 
 
+class PartStatus(TypedDict):
+    """A part of the service."""
+
+    part: "ServicePart"
+    """`accepting`: `POST /invoices`; `sending`: to the authority; `verdicts`: asking it for them; `receiving`: from suppliers"""
+    state: Literal["well", "waiting", "degraded", "down", "unmeasured"]
+    """`well`; `waiting`: for the authority, which does not answer; `degraded`: it is late, or some requests fail; `down`: it does not work; `unmeasured`: no measurement for three minutes"""
+    since: str
+    days: "list[DayStatus]"
+    """of 90 days, from the first measured one"""
+    incidents: "list[IncidentAnswer]"
+    """of 90 days, the latest first, 50 at most"""
+
+
 class PastOutage(TypedDict):
     """An outage that is over."""
 
@@ -5004,6 +5075,8 @@ class PrefixName(TypedDict):
 
     code: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
     name: str
+    nameEs: str
+    """the authority's own name of the type"""
 
 
 class PreviewAnswer(TypedDict):
@@ -5185,6 +5258,17 @@ class PurchasesRemark(TypedDict):
     """how many it is about"""
     message: str
     messageEs: str
+
+
+class RangeAhead(TypedDict):
+    """The range that a sequence goes on with; numbers are strings, as there."""
+
+    minSequence: str
+    maxSequence: str
+    expireAt: str | None
+    """the end of its last day, in UTC"""
+    expireOn: str | None
+    """its last day, in Santo Domingo"""
 
 
 class ReceivedApproval(TypedDict):
@@ -5685,6 +5769,63 @@ class RfceTotales(TypedDict):
     """The amount of the period: MontoTotal and MontoNoFacturable together. · Monto del período: MontoTotal más MontoNoFacturable."""
 
 
+class SandboxApproval(TypedDict):
+    """The simulated buyer's word arrived; GET /invoices/{taxLogId} shows it."""
+
+    taxLogId: str
+    eNCF: str
+    decision: Literal["approved", "rejected"]
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class SandboxApprovalRequest(TypedDict):
+    """The word of the simulated buyer on an accepted receipt of the company."""
+
+    taxLogId: str
+    """of the receipt, or the authority's trackId"""
+    decision: Literal["approved", "rejected"]
+    reason: NotRequired[str | None]
+    """of a rejection"""
+
+
+class SandboxOutage(TypedDict):
+    """The authority is away for the company of the key; GET /contingency says so, too."""
+
+    environment: "Environment"
+    since: str
+    until: str
+    """not later than now: there is no outage"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class SandboxOutageRequest(TypedDict):
+    """An outage of the simulated authority, for the company of the key alone."""
+
+    seconds: int
+    """from now on; 0 ends the outage"""
+
+
+class SandboxReceipt(TypedDict):
+    """The simulated supplier sent a receipt, and this service acknowledged it."""
+
+    receivedId: str
+    """`id` of the received document"""
+    rncEmisor: str
+    """of the simulated supplier"""
+    eNCF: str
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class SandboxReceiptRequest(TypedDict):
+    """A receipt that the simulated supplier sends to the company of the key."""
+
+    eNCF: NotRequired[str | None]
+    """the supplier's number, an E31; default: a new one. A number it has used is a duplicate"""
+
+
 class SequenceEvent(TypedDict):
     """A number sequence is nearly used up, or about to expire."""
 
@@ -5740,6 +5881,10 @@ class ServiceHealth(TypedDict):
     """as averageMs"""
 
 
+#: A part of the service as its users know it, in the order in which a receipt passes.
+ServicePart: TypeAlias = Literal["accepting", "signing", "sending", "verdicts", "webhooks", "receiving"]
+
+
 class SharedAnswer(TypedDict):
     """The receipt has a page for its buyer."""
 
@@ -5763,6 +5908,17 @@ class Simulate(TypedDict):
 
 #: The status of a submission as clients see it.
 Status: TypeAlias = Literal["queued", "En Proceso", "Aceptado", "Aceptado Condicional", "Rechazado", "error"]
+
+
+class StatusAnswer(TypedDict):
+    """The status of this service."""
+
+    state: Literal["well", "waiting", "degraded", "down", "unmeasured"]
+    """the worst of all parts"""
+    measuredAt: str | None
+    """the latest measurement, to the minute; null without one"""
+    parts: "list[PartStatus]"
+    """parts that this installation measures"""
 
 
 class Submission(TypedDict):
@@ -6171,6 +6327,8 @@ class WebhookRequest(TypedDict):
                 "recurring.held",
                 "authority.down",
                 "authority.up",
+                "buyer.approved",
+                "buyer.rejected",
             ]
         ]
         | None

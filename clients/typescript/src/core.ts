@@ -339,6 +339,25 @@ export type components = {
             /** Format: date-time */
             lastUpdated: string;
         };
+        /** @description The word of a buyer on a receipt of yours; the first one counts. */
+        BuyerApproval: {
+            taxLogId: string;
+            environment: components["schemas"]["Environment"];
+            eNCF: string;
+            rncComprador: string;
+            /** @description of a rejection */
+            reason: string | null;
+            /** Format: date-time */
+            receivedAt: string;
+        };
+        /** @description A buyer approved or rejected a receipt of yours. */
+        BuyerEvent: {
+            /** @enum {string} */
+            event: "buyer.approved" | "buyer.rejected";
+            /** Format: date-time */
+            sentAt: string;
+            approval: components["schemas"]["BuyerApproval"];
+        };
         /** @description A certificate is about to expire. */
         CertificateEvent: {
             /** @constant */
@@ -377,6 +396,8 @@ export type components = {
              * @description the agent (`fe agent`) that alone gives its numbers: the service draws none; only of a sequence with a name. Null with PATCH releases it
              */
             agentId?: string | null;
+            /** @description the range that the authority gave ahead: the first draw that finds the own range used up or expired begins it. Null removes it; left out it stays */
+            nextRange?: components["schemas"]["GivenAhead"] | null;
             /** @description the next number; it may go back while nothing from there was sent */
             currentSequence?: number | null;
         };
@@ -442,6 +463,17 @@ export type components = {
             type?: string | null;
             /** @description the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new */
             version?: number | null;
+        };
+        /** @description A part of the service on one day in Santo Domingo. */
+        DayStatus: {
+            /** Format: date */
+            day: string;
+            /** @description for how long it was measured */
+            measuredMinutes: number;
+            /** @description of these, degraded */
+            degradedMinutes: number;
+            /** @description of these, down */
+            downMinutes: number;
         };
         /**
          * @description One decision about many received documents; each is decided by itself.
@@ -527,7 +559,7 @@ export type components = {
             webhookId: string;
             /** @description name of the endpoint */
             endpoint: string | null;
-            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up` */
+            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`; `buyer.approved`; `buyer.rejected` */
             event: string;
             /** @description id of the received document or the submission, or what else it tells of */
             about: string;
@@ -562,7 +594,7 @@ export type components = {
             webhookId: string;
             /** @description name of the endpoint */
             endpoint: string | null;
-            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up` */
+            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`; `authority.down`; `authority.up`; `buyer.approved`; `buyer.rejected` */
             event: string;
             /** @description id of the received document or the submission, or what else it tells of */
             about: string;
@@ -3412,6 +3444,13 @@ export type components = {
             /** @description `cursor` of the items that follow; null: these are the last */
             nextCursor: string | null;
         };
+        /** @description A range that the authority gave ahead. */
+        GivenAhead: {
+            minSequence: number;
+            maxSequence: number;
+            /** @description a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo */
+            expireAt?: string | null;
+        };
         /** @description How it stands with handing a document on to the other party of a receipt. */
         Handing: {
             /**
@@ -3490,6 +3529,18 @@ export type components = {
             receipts: number;
             /** @description sum of their totals */
             montoTotal: number;
+        };
+        /** @description A time in which a part was degraded, down or not measured. */
+        IncidentAnswer: {
+            /**
+             * @description the worst of it
+             * @enum {string}
+             */
+            state: "degraded" | "down" | "unmeasured";
+            /** Format: date-time */
+            since: string;
+            /** @description null while it lasts */
+            until: string | null;
         };
         /** @description A purchase that the 606 cannot take yet. */
         IncompletePurchase: {
@@ -3841,6 +3892,8 @@ export type components = {
              * @description the agent (`fe agent`) that alone gives its numbers: the service draws none; only of a sequence with a name. Null with PATCH releases it
              */
             agentId?: string | null;
+            /** @description the range that the authority gave ahead: the first draw that finds the own range used up or expired begins it. Null removes it; left out it stays */
+            nextRange?: components["schemas"]["GivenAhead"] | null;
             /** @enum {string} */
             prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
             /** @description of a sequence beside the one without a name */
@@ -3972,6 +4025,8 @@ export type components = {
             pausedAt: string | null;
             /** @description the number that it gave and that another document of this issuer holds at the authority */
             pausedFor: string | null;
+            /** @description the range it goes on with: the first draw that finds its own range used up or expired begins it; absent: none is stored */
+            nextRange?: components["schemas"]["RangeAhead"];
             /** @description when it was just set: members of the body that do not exist, that it is over already, or says no last day; absent otherwise */
             warnings?: components["schemas"]["DocumentProblem"][];
         };
@@ -4228,6 +4283,22 @@ export type components = {
          * @enum {string}
          */
         PaperState: "open" | "issued" | "rejected" | "replaced";
+        /** @description A part of the service. */
+        PartStatus: {
+            /** @description `accepting`: `POST /invoices`; `sending`: to the authority; `verdicts`: asking it for them; `receiving`: from suppliers */
+            part: components["schemas"]["ServicePart"];
+            /**
+             * @description `well`; `waiting`: for the authority, which does not answer; `degraded`: it is late, or some requests fail; `down`: it does not work; `unmeasured`: no measurement for three minutes
+             * @enum {string}
+             */
+            state: "well" | "waiting" | "degraded" | "down" | "unmeasured";
+            /** Format: date-time */
+            since: string;
+            /** @description of 90 days, from the first measured one */
+            days: components["schemas"]["DayStatus"][];
+            /** @description of 90 days, the latest first, 50 at most */
+            incidents: components["schemas"]["IncidentAnswer"][];
+        };
         /** @description An outage that is over. */
         PastOutage: {
             /**
@@ -4245,6 +4316,8 @@ export type components = {
             /** @enum {string} */
             code: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
             name: string;
+            /** @description the authority's own name of the type */
+            nameEs: string;
         };
         /** @description The next turn, completed and validated the day before. */
         PreviewAnswer: {
@@ -4452,6 +4525,15 @@ export type components = {
             receipts: number;
             message: string;
             messageEs: string;
+        };
+        /** @description The range that a sequence goes on with; numbers are strings, as there. */
+        RangeAhead: {
+            minSequence: string;
+            maxSequence: string;
+            /** @description the end of its last day, in UTC */
+            expireAt: string | null;
+            /** @description its last day, in Santo Domingo */
+            expireOn: string | null;
         };
         /** @description The tenant's last decision about a received document, and who has been told of it. */
         ReceivedApproval: {
@@ -5014,6 +5096,79 @@ export type components = {
             /** @description The amount of the period: MontoTotal and MontoNoFacturable together. · Monto del período: MontoTotal más MontoNoFacturable. */
             MontoPeriodo?: components["schemas"]["EcfAmount2Signed"];
         };
+        /** @description The simulated buyer's word arrived; GET /invoices/{taxLogId} shows it. */
+        SandboxApproval: {
+            taxLogId: string;
+            eNCF: string;
+            /** @enum {string} */
+            decision: "approved" | "rejected";
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description The word of the simulated buyer on an accepted receipt of the company.
+         * @example {
+         *       "decision": "approved",
+         *       "taxLogId": "019aa3b0-7c11-7d53-9a53-5c3f8f6f2b10"
+         *     }
+         * @example {
+         *       "decision": "rejected",
+         *       "reason": "La mercancía no llegó completa",
+         *       "taxLogId": "019aa3b0-7c11-7d53-9a53-5c3f8f6f2b10"
+         *     }
+         */
+        SandboxApprovalRequest: {
+            /** @description of the receipt, or the authority's trackId */
+            taxLogId: string;
+            /** @enum {string} */
+            decision: "approved" | "rejected";
+            /** @description of a rejection */
+            reason?: string | null;
+        };
+        /** @description The authority is away for the company of the key; GET /contingency says so, too. */
+        SandboxOutage: {
+            environment: components["schemas"]["Environment"];
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: date-time
+             * @description not later than now: there is no outage
+             */
+            until: string;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description An outage of the simulated authority, for the company of the key alone.
+         * @example {
+         *       "seconds": 30
+         *     }
+         */
+        SandboxOutageRequest: {
+            /** @description from now on; 0 ends the outage */
+            seconds: number;
+        };
+        /** @description The simulated supplier sent a receipt, and this service acknowledged it. */
+        SandboxReceipt: {
+            /** @description `id` of the received document */
+            receivedId: string;
+            /** @description of the simulated supplier */
+            rncEmisor: string;
+            eNCF: string;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description A receipt that the simulated supplier sends to the company of the key.
+         * @example {}
+         * @example {
+         *       "eNCF": "E310000000001"
+         *     }
+         */
+        SandboxReceiptRequest: {
+            /** @description the supplier's number, an E31; default: a new one. A number it has used is a duplicate */
+            eNCF?: string | null;
+        };
         /** @description A number sequence is nearly used up, or about to expire. */
         SequenceEvent: {
             /** @enum {string} */
@@ -5063,6 +5218,11 @@ export type components = {
             /** @description as averageMs */
             slowestMs: number | null;
         };
+        /**
+         * @description A part of the service as its users know it, in the order in which a receipt passes.
+         * @enum {string}
+         */
+        ServicePart: "accepting" | "signing" | "sending" | "verdicts" | "webhooks" | "receiving";
         /** @description The receipt has a page for its buyer. */
         SharedAnswer: {
             /** @description address of the page; anyone who has it can read the receipt */
@@ -5086,6 +5246,18 @@ export type components = {
          * @enum {string}
          */
         Status: "queued" | "En Proceso" | "Aceptado" | "Aceptado Condicional" | "Rechazado" | "error";
+        /** @description The status of this service. */
+        StatusAnswer: {
+            /**
+             * @description the worst of all parts
+             * @enum {string}
+             */
+            state: "well" | "waiting" | "degraded" | "down" | "unmeasured";
+            /** @description the latest measurement, to the minute; null without one */
+            measuredAt: string | null;
+            /** @description parts that this installation measures */
+            parts: components["schemas"]["PartStatus"][];
+        };
         /** @description A submission. */
         Submission: {
             taxLogId: string;
@@ -5500,7 +5672,7 @@ export type components = {
             url: string;
             enabled?: boolean | null;
             /** @description what to be told of */
-            events?: ("received_ecf" | "submission.accepted" | "submission.conditional" | "submission.rejected" | "submission.error" | "sequence.low" | "sequence.expiring" | "certificate.expiring" | "recurring.preview" | "recurring.held" | "authority.down" | "authority.up")[] | null;
+            events?: ("received_ecf" | "submission.accepted" | "submission.conditional" | "submission.rejected" | "submission.error" | "sequence.low" | "sequence.expiring" | "certificate.expiring" | "recurring.preview" | "recurring.held" | "authority.down" | "authority.up" | "buyer.approved" | "buyer.rejected")[] | null;
             /** @description at most 20 of your own, sent with every call; `{}`: none */
             headers?: {
                 [key: string]: string;
@@ -5543,12 +5715,15 @@ export type Batch = components['schemas']['Batch'];
 export type BatchItem = components['schemas']['BatchItem'];
 export type BatchRequest = components['schemas']['BatchRequest'];
 export type BillingPeriod = components['schemas']['BillingPeriod'];
+export type BuyerApproval = components['schemas']['BuyerApproval'];
+export type BuyerEvent = components['schemas']['BuyerEvent'];
 export type CertificateEvent = components['schemas']['CertificateEvent'];
 export type CertificateState = components['schemas']['CertificateState'];
 export type ChangedSequence = components['schemas']['ChangedSequence'];
 export type CustomerItem = components['schemas']['CustomerItem'];
 export type CustomerList = components['schemas']['CustomerList'];
 export type CustomerRequest = components['schemas']['CustomerRequest'];
+export type DayStatus = components['schemas']['DayStatus'];
 export type DecideReceived = components['schemas']['DecideReceived'];
 export type DecidedItem = components['schemas']['DecidedItem'];
 export type DecidedMany = components['schemas']['DecidedMany'];
@@ -5752,11 +5927,13 @@ export type ExpenseRequest = components['schemas']['ExpenseRequest'];
 export type ExplainedMessage = components['schemas']['ExplainedMessage'];
 export type FailedRequestAnswer = components['schemas']['FailedRequestAnswer'];
 export type FailedRequestsAnswer = components['schemas']['FailedRequestsAnswer'];
+export type GivenAhead = components['schemas']['GivenAhead'];
 export type Handing = components['schemas']['Handing'];
 export type ImportAnswer = components['schemas']['ImportAnswer'];
 export type ImportFault = components['schemas']['ImportFault'];
 export type ImportRequest = components['schemas']['ImportRequest'];
 export type ImportedType = components['schemas']['ImportedType'];
+export type IncidentAnswer = components['schemas']['IncidentAnswer'];
 export type IncompletePurchase = components['schemas']['IncompletePurchase'];
 export type InvoicePreview = components['schemas']['InvoicePreview'];
 export type IssuedOfMonth = components['schemas']['IssuedOfMonth'];
@@ -5796,6 +5973,7 @@ export type PaperReceiptRequest = components['schemas']['PaperReceiptRequest'];
 export type PaperReceiptsAnswer = components['schemas']['PaperReceiptsAnswer'];
 export type PaperReceiptsRequest = components['schemas']['PaperReceiptsRequest'];
 export type PaperState = components['schemas']['PaperState'];
+export type PartStatus = components['schemas']['PartStatus'];
 export type PastOutage = components['schemas']['PastOutage'];
 export type PrefixName = components['schemas']['PrefixName'];
 export type PreviewAnswer = components['schemas']['PreviewAnswer'];
@@ -5812,6 +5990,7 @@ export type ProposalsAnswer = components['schemas']['ProposalsAnswer'];
 export type ProposedRange = components['schemas']['ProposedRange'];
 export type PurchasesAnswer = components['schemas']['PurchasesAnswer'];
 export type PurchasesRemark = components['schemas']['PurchasesRemark'];
+export type RangeAhead = components['schemas']['RangeAhead'];
 export type ReceivedApproval = components['schemas']['ReceivedApproval'];
 export type ReceivedEcf = components['schemas']['ReceivedEcf'];
 export type ReceivedEcfEvent = components['schemas']['ReceivedEcfEvent'];
@@ -5850,14 +6029,22 @@ export type RfceImpuestosAdicionales = components['schemas']['RfceImpuestosAdici
 export type RfcePayload = components['schemas']['RfcePayload'];
 export type RfceTablaFormasPago = components['schemas']['RfceTablaFormasPago'];
 export type RfceTotales = components['schemas']['RfceTotales'];
+export type SandboxApproval = components['schemas']['SandboxApproval'];
+export type SandboxApprovalRequest = components['schemas']['SandboxApprovalRequest'];
+export type SandboxOutage = components['schemas']['SandboxOutage'];
+export type SandboxOutageRequest = components['schemas']['SandboxOutageRequest'];
+export type SandboxReceipt = components['schemas']['SandboxReceipt'];
+export type SandboxReceiptRequest = components['schemas']['SandboxReceiptRequest'];
 export type SequenceEvent = components['schemas']['SequenceEvent'];
 export type SequenceOfMonth = components['schemas']['SequenceOfMonth'];
 export type SequenceState = components['schemas']['SequenceState'];
 export type Sequences = components['schemas']['Sequences'];
 export type ServiceHealth = components['schemas']['ServiceHealth'];
+export type ServicePart = components['schemas']['ServicePart'];
 export type SharedAnswer = components['schemas']['SharedAnswer'];
 export type Simulate = components['schemas']['Simulate'];
 export type Status = components['schemas']['Status'];
+export type StatusAnswer = components['schemas']['StatusAnswer'];
 export type Submission = components['schemas']['Submission'];
 export type SubmissionEvent = components['schemas']['SubmissionEvent'];
 export type SubmissionFacts = components['schemas']['SubmissionFacts'];

@@ -56,8 +56,12 @@ import type {
   RecurringSummary,
   RevokedAnswer,
   Sequences,
+  SandboxApproval,
+  SandboxOutage,
+  SandboxReceipt,
   SharedAnswer,
   Simulate,
+  StatusAnswer,
   Submission,
   SubmissionItem,
   SubmissionXml,
@@ -277,6 +281,15 @@ export class Fe {
   }
 
   /**
+   * Make any call, such as `call('PUT', '/printing', { footer: 'Gracias' })`. Returns the answer as it is.
+   *
+   * A GET is repeated where that may help, anything else only where nothing was sent: a method of its own knows better.
+   */
+  call(method: string, path: string, body?: unknown, { signal }: CallOptions = {}): Promise<any> {
+    return this.session.call(method, path, { body, signal, repeatable: method === 'GET' });
+  }
+
+  /**
    * Submit a receipt. It is taken in, once, however often the answer is lost; its verdict comes later.
    *
    * Throws InvalidError with `problems`, ReusedIdError, and what every call may throw.
@@ -487,12 +500,16 @@ export class Fe {
         asUser?: string;
         /** One label of yours with its value; it needs a period of at most 93 days. */
         metadata?: Record<string, string>;
+        /** The fate of its number; it needs such a period, too. */
+        numberFate?: string;
       } = {},
   ): AsyncGenerator<SubmissionItem, void> {
-    known('invoices', filter, [...LISTED, ...CONTENT, 'state', 'encf', 'clientRequestId', 'rnc', 'asUser', 'metadata']);
-    const { state, encf, clientRequestId, rnc, asUser, metadata = {} } = filter;
+    const names = ['state', 'encf', 'clientRequestId', 'rnc', 'asUser', 'metadata', 'numberFate'];
+    known('invoices', filter, [...LISTED, ...CONTENT, ...names]);
+    const { state, encf, clientRequestId, rnc, asUser, numberFate, metadata = {} } = filter;
     const labels = Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata[${name}]`, value]));
-    return this.#listed('/invoices', { state, encf, clientRequestId, rnc, asUser, ...labels, ...content(filter) }, filter);
+    const asked = { state, encf, clientRequestId, rnc, asUser, numberFate, ...labels, ...content(filter) };
+    return this.#listed('/invoices', asked, filter);
   }
 
   /** List the number sequences that are configured, and the types there are. */
@@ -557,6 +574,16 @@ export class Fe {
     return this.#ticket('receivedTicket', oneReceived(receivedId), options);
   }
 
+  /** Draw its QR code as PNG. Throws NotThereError. */
+  receivedQrPng(receivedId: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`${oneReceived(receivedId)}/qr.png`, 'image/png', options);
+  }
+
+  /** Draw its QR code as SVG. Throws NotThereError. */
+  receivedQrSvg(receivedId: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`${oneReceived(receivedId)}/qr.svg`, 'image/svg+xml', options);
+  }
+
   /** Approve a received document. Throws NotThereError, and ConflictError where the contrary was said before. */
   approve(receivedId: string, options: Decision = {}): Promise<ApprovalTaken> {
     return this.#decide(receivedId, 'approve', {}, options);
@@ -609,6 +636,11 @@ export class Fe {
     return this.session.call('GET', '/authority', options);
   }
 
+  /** Show how the service itself is, now and on the last 90 days, as it measured itself. */
+  serviceStatus(options: CallOptions = {}): Promise<StatusAnswer> {
+    return this.session.call('GET', '/status', options);
+  }
+
   /** Show how you issue now: normally, or in which contingency. */
   mode(options: CallOptions = {}): Promise<ModeAnswer> {
     return this.session.call('GET', '/contingency', options);
@@ -617,6 +649,26 @@ export class Fe {
   /** Say that your own line is down (`offline`) or back (`normal`). Throws InvalidError, ConflictError. */
   setMode(mode: 'normal' | 'offline', reason: string, options: CallOptions = {}): Promise<ModeAnswer> {
     return this.session.call('POST', '/contingency', { body: { mode, reason }, ...options });
+  }
+
+  /** Have the simulated supplier of a sandbox send you a receipt. Throws ConflictError where there is none. */
+  sandboxReceipt(eNCF?: string, options: CallOptions = {}): Promise<SandboxReceipt> {
+    return this.session.call('POST', '/sandbox/receipts', { body: { eNCF }, repeatable: false, ...options });
+  }
+
+  /** Have the simulated buyer of a sandbox approve a receipt of yours, or reject it for a `reason`. */
+  sandboxApproval(
+    taxLogId: string,
+    decision: 'approved' | 'rejected',
+    reason?: string,
+    options: CallOptions = {},
+  ): Promise<SandboxApproval> {
+    return this.session.call('POST', '/sandbox/approvals', { body: { taxLogId, decision, reason }, ...options });
+  }
+
+  /** Have the authority of a sandbox be away for your company, up to 600 seconds from now; 0 ends it. */
+  sandboxOutage(seconds: number, options: CallOptions = {}): Promise<SandboxOutage> {
+    return this.session.call('POST', '/sandbox/outages', { body: { seconds }, ...options });
   }
 
   /** List the ranges of series B. */

@@ -86,10 +86,17 @@ final class Jobs
             self::schedule((int) $id);
         }
         $since = max($this->settings->since(), time() - 7 * DAY_IN_SECONDS);
-        $missed = ['type' => 'shop_order', 'meta_key' => State::OPEN, 'meta_compare' => 'NOT EXISTS'];
-        $missed += ['status' => ['wc-processing', 'wc-completed'], 'date_created' => ">$since"];
-        foreach (wc_get_orders($missed + $every) as $id) {
+        $missed = ['meta_key' => State::OPEN, 'meta_compare' => 'NOT EXISTS', 'date_created' => ">$since"] + $every;
+        $issued = array_values(array_filter(['processing', 'completed'], $this->settings->issuesAt(...)));
+        $statuses = array_map(fn (string $status): string => "wc-$status", $issued);
+        foreach (wc_get_orders(['type' => 'shop_order', 'status' => $statuses] + $missed) as $id) {
             $this->paid((int) $id);
+        }
+        foreach (wc_get_orders(['type' => 'shop_order_refund'] + $missed) as $id) {
+            $refund = wc_get_order($id);
+            if ($refund) {
+                $this->refunded((int) $refund->get_parent_id(), (int) $id);
+            }
         }
     }
 }

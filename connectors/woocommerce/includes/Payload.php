@@ -138,7 +138,8 @@ final class Payload
         if ($before->sign() === 0) {
             return; // free shipping, a line of which nothing was given back
         }
-        $quantity = $isProduct ? Decimal::of($item->get_quantity())->abs() : Decimal::of(1);
+        // An e-CF has two decimals of a quantity: the price is that of the quantity which is sent.
+        $quantity = $isProduct ? Decimal::of($item->get_quantity())->abs()->round() : Decimal::of(1);
         $quantity = $quantity->sign() > 0 ? $quantity : Decimal::of(1);
         $isGoods = $isProduct && !(($product = $item->get_product()) && $product->is_virtual());
         $discount = $before->minus($amount);

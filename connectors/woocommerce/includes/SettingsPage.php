@@ -52,6 +52,13 @@ final class SettingsPage
             add_settings_error(Settings::OPTION, 'url', $wrong);
             $kept['url'] = $this->settings->get('url');
         }
+        // A saved secret goes to the address it was saved for, and to no other that somebody writes here.
+        $isMoved = $kept['url'] !== $this->settings->get('url') && $this->settings->get('secret') !== '';
+        if ($isMoved && trim((string) ($given['secret'] ?? '')) === '') {
+            $again = __('The address has changed: write the secret of the API key again.', 'fe-ecf-woocommerce');
+            add_settings_error(Settings::OPTION, 'secret', $again);
+            $kept['url'] = $this->settings->get('url');
+        }
         foreach (self::SECRETS as $name) {
             $written = trim((string) ($given[$name] ?? '')); // as it is: a secret is no text to be cleaned
             $kept[$name] = $written !== '' ? $written : $this->settings->get($name);

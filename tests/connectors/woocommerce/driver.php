@@ -112,7 +112,7 @@ $commands = [
     },
     'order' => fn (array $data) => WC_Order::stored($data + ['status' => 'pending'], items($data['items']), $data['meta'] ?? [])->get_id(),
     'status' => fn (int $id, string $to) => wc_get_order($id)->update_status($to),
-    'refund' => function (int $id, string $amount, array $lines, string $reason = ''): int {
+    'refund' => function (int $id, string $amount, array $lines, string $reason = '', bool $dies = false): int {
         $order = wc_get_order($id);
         $items = [];
         foreach ($lines as $item => $line) {
@@ -122,7 +122,7 @@ $commands = [
         }
         $data = ['parent' => $id, 'amount' => $amount, 'total' => "-$amount", 'reason' => $reason, 'status' => 'completed'];
         $refund = WC_Order_Refund::stored($data, $items);
-        do_action('woocommerce_order_refunded', $id, $refund->get_id());
+        $dies || do_action('woocommerce_order_refunded', $id, $refund->get_id());
         return $refund->get_id();
     },
     'jobs' => fn () => array_map(fn (array $job) => [$job['hook'], $job['args'], $job['at'] - time()], array_values(Store::$jobs)),
@@ -130,6 +130,7 @@ $commands = [
         $due = array_filter(Store::$jobs, fn (array $job): bool => $job['hook'] === $hook);
         Store::$jobs = array_diff_key(Store::$jobs, $due);
         array_walk($due, fn (array $job) => do_action($job['hook'], ...$job['args']));
+        do_action('action_scheduler_init'); // as with each page of a shop
         return count($due);
     },
     'job' => function (int $id, string $dies = ''): void {

@@ -25,7 +25,8 @@ import java.util.function.DoubleSupplier;
  * Json verdict = fe.submitAndWait(receipt, Option.clientRequestId("order-1001"));
  * }</pre>
  *
- * <p>Every call throws a FeError. A document is a payload as Json or Map, or finished XML as a String.
+ * <p>Every call throws a FeError. A document is a payload as Json, Map or a builder of Types, or finished XML as a
+ * String.
  */
 public final class Fe {
     private static final Set<String> FINAL = Set.of("Aceptado", "Aceptado Condicional", "Rechazado", "error");
@@ -241,7 +242,9 @@ public final class Fe {
         for (Object given : items) {
             Map<String, Object> item = new LinkedHashMap<>(Json.of(given).members());
             Members.refuseUnknown("batch", item.keySet(), Members.ITEM);
-            item.computeIfAbsent("clientRequestId", name -> newId());
+            if (Json.of(item.get("clientRequestId")).isNull()) {
+                item.put("clientRequestId", newId());
+            }
             Json json = Json.of(item);
             int length = json.toString().getBytes(StandardCharsets.UTF_8).length + 1;
             if (size + length > BATCH_BYTES || parts.get(parts.size() - 1).size() == BATCH_ITEMS) {
@@ -256,10 +259,11 @@ public final class Fe {
 
     /**
      * Go through your submissions, newest first, fetching as it goes. Options: since, until, state, encf, clientRequestId,
-     * rnc (the buyer's), asUser, tipoEcf, issuedFrom, issuedTo, totalFrom, totalTo, text, pageSize, metadata.
+     * rnc (the buyer's), asUser, tipoEcf, issuedFrom, issuedTo, totalFrom, totalTo, text, pageSize, metadata,
+     * numberFate.
      */
     public Iterable<Json> invoices(Option... options) {
-        String[] known = and(CONTENT, "state", "clientRequestId", "asUser", "metadata");
+        String[] known = and(CONTENT, "state", "clientRequestId", "asUser", "metadata", "numberFate");
         Map<String, Object> query = taken("invoices", options, known);
         if (query.remove("metadata") instanceof Map<?, ?> labels) {
             labels.forEach((name, value) -> query.put("metadata[" + name + "]", value));
@@ -291,6 +295,16 @@ public final class Fe {
     public byte[] receivedTicket(String receivedId, Option... options) {
         Map<String, Object> query = taken("receivedTicket", options, and(ON_PAPER, "qr"));
         return bytes(supplied(receivedId) + "/ticket", "application/octet-stream", query);
+    }
+
+    /** Draw its QR code as PNG. Throws FeError.NotThere. */
+    public byte[] receivedQrPng(String receivedId) {
+        return bytes(supplied(receivedId) + "/qr.png", "image/png", Map.of());
+    }
+
+    /** Draw its QR code as SVG. Throws FeError.NotThere. */
+    public byte[] receivedQrSvg(String receivedId) {
+        return bytes(supplied(receivedId) + "/qr.svg", "image/svg+xml", Map.of());
     }
 
     /**
@@ -335,9 +349,37 @@ public final class Fe {
         return get("/usage", taken("usage", options, "days", "today"));
     }
 
-    /** Have the webhook called now with an event `test`. It is not repeated by itself. */
-    public Json testWebhook() {
-        return call("POST", "/webhooks/test", null);
+    /**
+     * Go through your failed requests of the last 30 days, newest first. Options: since, until, key, status, requestId,
+     * pageSize.
+     */
+    public Iterable<Json> requests(Option... options) {
+        return pages("/requests", taken("requests", options, "from", "to", "key", "status", "requestId", "limit"));
+    }
+
+    /** List every webhook endpoint of the environment, the one named `default` included. */
+    public List<Json> webhookEndpoints() {
+        return get("/webhooks/endpoints", Map.of()).get("items").items();
+    }
+
+    /**
+     * Set one of several endpoints, by its name: `url`, `enabled`, `events`, `headers`. The first answer has its `secret`,
+     * which is shown only then.
+     */
+    public Json setWebhookEndpoint(String name, Json webhook) {
+        Members.refuseUnknown("setWebhookEndpoint", webhook.members().keySet(), Members.WEBHOOK);
+        return repeated("PUT", endpoint(name), webhook);
+    }
+
+    /** Delete an endpoint: what it was not delivered ends as failed. Throws FeError.NotThere. */
+    public Json deleteWebhookEndpoint(String name) {
+        return repeated("DELETE", endpoint(name), null);
+    }
+
+    /** Have the webhook called now with an event `test`. It is not repeated by itself. Options: endpoint. */
+    public Json testWebhook(Option... options) {
+        Object endpoint = taken("testWebhook", options, "endpoint").get("endpoint");
+        return call("POST", (endpoint == null ? "/webhooks" : endpoint((String) endpoint)) + "/test", null);
     }
 
     private Json decided(String receivedId, String verb, Map<String, Object> body) {
@@ -347,6 +389,10 @@ public final class Fe {
 
     private Json get(String path, Map<String, Object> query) {
         return session.exchange(new Session.Asked("GET", path, query, null, true, 0, null, Session.JSON)).body();
+    }
+
+    private Json repeated(String method, String path, Json body) {
+        return session.exchange(new Session.Asked(method, path, Map.of(), body, true, 0, null, Session.JSON)).body();
     }
 
     private Json post(String path, Map<String, Object> body, String requestId) {
@@ -424,6 +470,10 @@ public final class Fe {
 
     private static String supplied(String receivedId) {
         return "/received/" + Session.encoded(receivedId);
+    }
+
+    private static String endpoint(String name) {
+        return "/webhooks/endpoints/" + Session.encoded(name);
     }
 
     private static String newId() {

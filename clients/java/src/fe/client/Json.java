@@ -43,7 +43,7 @@ public final class Json implements Iterable<Json> {
     }
 
     /**
-     * Convert maps, lists, texts, whole numbers, BigDecimal, Boolean and null.
+     * Convert builders of Types, maps, lists, texts, whole numbers, BigDecimal, Boolean and null.
      *
      * <p>Throws IllegalArgumentException for a double or a float: its digits are not those that were typed.
      */
@@ -54,6 +54,8 @@ public final class Json implements Iterable<Json> {
     private static Json of(Object given, String path) {
         if (given instanceof Json json) {
             return json;
+        } else if (given instanceof Types.Request<?> request) {
+            return request.json();
         } else if (given instanceof Map<?, ?> map) {
             Map<String, Json> members = new LinkedHashMap<>();
             map.forEach((name, each) -> members.put((String) name, of(each, path.isEmpty() ? "" + name : path + "." + name)));

@@ -7,6 +7,7 @@ import java.util.List;
 final class Members {
     static final List<String> ITEM = List.of("format", "payload", "clientRequestId", "asUser", "asUserId", "keepSignature", "strict", "simulate", "sequence", "notify", "metadata", "xml");
     static final List<String> SIMULATE = List.of("outcome", "code", "seconds", "now");
+    static final List<String> WEBHOOK = List.of("url", "enabled", "events", "headers");
 
     private Members() {}
 

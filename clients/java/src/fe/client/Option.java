@@ -87,6 +87,21 @@ public final class Option {
 
     public static Option text(String words) { return new Option("text", words); }
 
+    /** Fate of the number: reserved, used, reusable, unknown or void. */
+    public static Option numberFate(String fate) { return new Option("numberFate", fate); }
+
+    /** Id of the API key that made the failed requests. */
+    public static Option key(String keyId) { return new Option("key", keyId); }
+
+    /** Status of a failed request: `400`, `4xx` or `5xx`. */
+    public static Option status(String status) { return new Option("status", status); }
+
+    /** `X-Request-Id` of a failed request. */
+    public static Option requestId(String id) { return new Option("requestId", id); }
+
+    /** Name of one of several webhook endpoints. */
+    public static Option endpoint(String name) { return new Option("endpoint", name); }
+
     /** Items of a page of a list: 200. */
     public static Option pageSize(int items) { return new Option("limit", items); }
 

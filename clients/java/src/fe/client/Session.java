@@ -1,6 +1,5 @@
 package fe.client;
 
-import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -20,6 +19,10 @@ import java.time.format.DateTimeFormatter;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.StringJoiner;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.DoubleConsumer;
 import java.util.function.DoubleSupplier;
 import javax.net.ssl.SSLHandshakeException;
@@ -31,6 +34,8 @@ final class Session {
     /** Seconds before its end at which a token is renewed. */
     private static final long RENEWED_BEFORE = 60;
     private static final int EXCERPT = 200;
+    /** How much longer than the headers a body may take: above 0, so that a timeout to connect is told as one. */
+    private static final long BODY_MILLIS = 500;
 
     private final String base;
     private final String credentials;
@@ -134,7 +139,7 @@ final class Session {
 
     private Void findOrLogIn(String refused) {
         String text = cache.get(cacheKey);
-        Json kept = text == null ? Json.object() : Json.parse(text);
+        Json kept = text == null ? Json.object() : keptIn(text);
         String found = kept.get("token").text();
         double left = found == null ? 0 : kept.get("until").amount().doubleValue() - System.currentTimeMillis() / 1000.0;
         if (found != null && !found.equals(refused) && left > 0) {
@@ -144,6 +149,16 @@ final class Session {
             login();
         }
         return null;
+    }
+
+    /** What a cache kept; nothing where it is broken, as a file may be after a power cut. */
+    private static Json keptIn(String text) {
+        try {
+            Json kept = Json.parse(text);
+            return kept.get("token").text() == null || kept.get("until").amount() == null ? Json.object() : kept;
+        } catch (IllegalArgumentException broken) {
+            return Json.object();
+        }
     }
 
     private void pauseOrThrow(FeError error, int tried, boolean isRepeatable) {
@@ -168,18 +183,31 @@ final class Session {
         if (language != null) {
             request.header("Accept-Language", language);
         }
+        CompletableFuture<HttpResponse<byte[]>> answer =
+                http.sendAsync(request.build(), HttpResponse.BodyHandlers.ofByteArray());
         try {
-            return read(http.send(request.build(), HttpResponse.BodyHandlers.ofByteArray()), mediaType);
-        } catch (HttpConnectTimeoutException | ConnectException | SSLHandshakeException error) {
-            throw new FeError.ServerAway(error);
-        } catch (HttpTimeoutException error) {
+            // The timeout of a request ends with the headers of its answer, so the body needs one of its own.
+            return read(answer.get(patience.toMillis() + BODY_MILLIS, TimeUnit.MILLISECONDS), mediaType);
+        } catch (ExecutionException failed) {
+            throw whatWentWrong(failed.getCause());
+        } catch (TimeoutException error) {
+            answer.cancel(true);
             throw new FeError.TimedOut(error);
-        } catch (IOException error) {
-            throw new FeError.AnswerLost("the answer was lost: " + error, error);
         } catch (InterruptedException error) {
+            answer.cancel(true);
             Thread.currentThread().interrupt();
             throw new FeError.Interrupted(error);
         }
+    }
+
+    private static FeError whatWentWrong(Throwable error) {
+        if (error instanceof HttpConnectTimeoutException || error instanceof ConnectException
+                || error instanceof SSLHandshakeException) {
+            return new FeError.ServerAway(error);
+        } else if (error instanceof HttpTimeoutException) {
+            return new FeError.TimedOut(error);
+        }
+        return new FeError.AnswerLost("the answer was lost: " + error, error);
     }
 
     private static Answer read(HttpResponse<byte[]> response, String mediaType) {

@@ -3,6 +3,7 @@ package fe.client;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,12 +12,14 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 
 /** Makes calls by the Java client, as driver.mjs does by the TypeScript one. */
 public final class Driver {
     private static final BufferedReader IN = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+    private static final Set<String> OF_EVERY_RECORD = Set.of("json", "toString", "hashCode");
     private static Path tokens;
     private static double now;
 
@@ -24,6 +27,10 @@ public final class Driver {
         tokens = Path.of(arguments[0]);
         for (Json order = next(); order.isObject(); order = next()) {
             try {
+                if (!order.get("types").isNull()) {
+                    tell("result", typed(order.get("types")));
+                    continue;
+                }
                 tell("result", order.get("calls").isNull() ? called(order) : judged(order));
             } catch (IllegalArgumentException refused) {
                 tell("refused", refused.getMessage());
@@ -58,6 +65,7 @@ public final class Driver {
         order.get("options").members().forEach((name, value) -> listed.add(option(name, value)));
         Option[] options = listed.toArray(Option[]::new);
         return switch (order.get("call").text()) {
+            case "call" -> fe.call(id, order.get("args").at(1).text(), order.get("args").at(2));
             case "submit" -> fe.submit(document, options);
             case "submit_and_wait" -> fe.submitAndWait(document, options);
             case "status" -> fe.status(id, options);
@@ -69,7 +77,11 @@ public final class Driver {
             case "received" -> all(fe.received(options));
             case "approve" -> fe.approve(id, options);
             case "reject" -> fe.reject(id, order.get("args").at(1).text(), options);
-            case "test_webhook" -> fe.testWebhook();
+            case "test_webhook" -> fe.testWebhook(options);
+            case "requests" -> all(fe.requests(options));
+            case "webhook_endpoints" -> fe.webhookEndpoints();
+            case "set_webhook_endpoint" -> fe.setWebhookEndpoint(id, order.get("args").at(1));
+            case "delete_webhook_endpoint" -> fe.deleteWebhookEndpoint(id);
             default -> throw new IllegalStateException("no call " + order);
         };
     }
@@ -99,6 +111,11 @@ public final class Driver {
             case "timeout" -> Option.timeout(duration(value));
             case "until" -> Option.untilSigned();
             case "state" -> Option.state(value.text());
+            case "endpoint" -> Option.endpoint(value.text());
+            case "since" -> Option.since(value.text());
+            case "key" -> Option.key(value.text());
+            case "status" -> Option.status(value.text());
+            case "request_id" -> Option.requestId(value.text());
             case "rnc" -> Option.rnc(value.text());
             case "approval_status" -> Option.approvalStatus(value.text());
             case "metadata" -> {
@@ -158,5 +175,34 @@ public final class Driver {
             judged.add(isValid);
         }
         return judged;
+    }
+
+    /** Members of each value as its type reads it. */
+    private static List<Object> typed(Json values) throws ReflectiveOperationException {
+        List<Object> read = new ArrayList<>();
+        for (Json each : values) {
+            Class<?> type = Class.forName("fe.client.Types$" + each.at(0).text());
+            read.add(members(type.getMethod("from", Json.class).invoke(null, Json.parse(each.at(1).text()))));
+        }
+        return read;
+    }
+
+    private static Object members(Object value) throws ReflectiveOperationException {
+        if (value instanceof List<?> list) {
+            List<Object> read = new ArrayList<>();
+            for (Object each : list) {
+                read.add(members(each));
+            }
+            return read;
+        } else if (!(value instanceof Record)) {
+            return value;
+        }
+        Map<String, Object> read = new LinkedHashMap<>();
+        for (Method each : value.getClass().getDeclaredMethods()) {
+            if (each.getParameterCount() == 0 && !OF_EVERY_RECORD.contains(each.getName())) {
+                read.put(each.getName(), members(each.invoke(value)));
+            }
+        }
+        return read;
     }
 }

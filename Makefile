@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 # A rule's output is never a file, and two rules at once would set the same environment up twice.
-.PHONY: help setup wheel verifier connector image demo test debian citus faults check format bench lock sbom advisories clean
+.PHONY: help setup wheel verifier connector image demo test drills debian citus faults check format bench lock sbom advisories clean
 .NOTPARALLEL:
 
 # What was compiled is kept, whatever the machine says: else each of hundreds of processes compiles all of it.
@@ -49,8 +49,11 @@ image: setup ## Build the image fe:VERSION; BUILDER=docker
 demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends at once
 	@$(BIN)/fe demo $(ARGS)
 
-test: setup ## Run every test, three more at once than there are cores; ARGS goes to pytest
+test: setup ## Run the tests, three more at once than there are cores; ARGS goes to pytest
 	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+
+drills: setup ## Run what is too long for `make test`: generators, installations, newcomers, failovers; ARGS goes to pytest
+	@$(BIN)/pytest -m drill -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 debian: setup ## Run what hangs on the server's version on Debian's Postgres too, where it is installed
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \

@@ -1,7 +1,7 @@
 """The composition root: builds, starts and stops every part of a process. Read it top to bottom.
 
 The HTTP front is put together in fe/http/front.py, the actors in fe/actors/run.py, the portal in
-fe/portal/serve.py, the buyers' page in fe/http/share/serve.py, and reception below.
+fe/portal/serve.py, the buyers' page in fe/http/buyer_pages/serve.py, and reception below.
 """
 
 import json
@@ -29,10 +29,10 @@ from fe.config.start_checks import (
 )
 from fe.ecf import libxml, schema
 from fe.ecf.signature import Signer
+from fe.http.buyer_pages.serve import run_share
 from fe.http.front import run_front
 from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
-from fe.http.share.serve import run_share
 from fe.identifiers import CertificateId, TenantId
 from fe.issuing.certification_runs import Dispatch
 from fe.monitoring.initial_series import initialize_series
@@ -45,6 +45,7 @@ from fe.monitoring.observers import (
     watch_outbox,
     watch_writing,
 )
+from fe.monitoring.service_status import StatusRecorder
 from fe.monitoring.tracing_setup import open_tracing, require_tracing
 from fe.portal.serve import run_portal
 from fe.process import failpoints
@@ -219,7 +220,7 @@ def _start_watches(
     pools: Mapping[str, Database],
     check: ClockCheck,
 ) -> None:
-    """Start what a process runs beside its work: heartbeat, notifications, gauges and partition maintenance."""
+    """Start what a process runs beside its work: heartbeat, notifications, gauges, status, partition maintenance."""
     supervisor, metrics, wakeups = context.supervisor, context.metrics, context.wakeups
     metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
     supervisor.start(watch, "heartbeat", heartbeat, metrics)
@@ -231,6 +232,17 @@ def _start_watches(
         supervisor.start(watch, "outbox watch", watch_outbox, db, metrics, WORKER in pools)
     if FRONT in pools:
         supervisor.start(watch, "write watch", watch_writing, pools[FRONT], metrics)
+    if FRONT in pools or WORKER in pools or RECEPTION in pools:
+        recorder = StatusRecorder(
+            db,
+            context.clock,
+            metrics,
+            check.fault,
+            front=pools.get(FRONT),
+            reception=pools.get(RECEPTION),
+            is_worker=WORKER in pools,
+        )
+        supervisor.start(watch, "status", recorder.run)
     if WORKER in pools:
         supervisor.start(watch, "housekeeping", maintain_partitions, pools[WORKER], context.clock)
 

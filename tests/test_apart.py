@@ -120,9 +120,8 @@ async def test_who_is_cancelled_leaves_no_process_behind(tmp_path: Path) -> None
         assert (await at_work.run("a", whoami))[0] > 0
 
 
-async def test_a_process_that_has_grown_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "IDLE_SECONDS", 3600.0)  # else it ends by itself before the test gives up
-    at_work = Apart(1, Metrics(), seconds=PATIENCE)
+async def test_a_process_that_has_grown_is_replaced() -> None:
+    at_work = Apart(1, Metrics(), seconds=PATIENCE, idle=3600.0)  # else it ends by itself before the test gives up
     async with at_work.running():
         first = await at_work.run("a", keep_memory, apart_process.KEPT_MEMORY)
         await until(lambda: not is_alive(first))
@@ -131,9 +130,8 @@ async def test_a_process_that_has_grown_is_replaced(monkeypatch: pytest.MonkeyPa
     assert first != second == third
 
 
-async def test_processes_end_when_nobody_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "IDLE_SECONDS", 0.1)
-    at_work = Apart(1, Metrics(), seconds=PATIENCE)
+async def test_processes_end_when_nobody_needs_them() -> None:
+    at_work = Apart(1, Metrics(), seconds=PATIENCE, idle=0.1)
     async with at_work.running():
         pid, _, _ = await at_work.run("a", whoami)
         await until(lambda: at_work.alive == 0)

@@ -19,6 +19,7 @@ from fe.identifiers import SubmissionId
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.observers import maintain_partitions, watch_database, watch_outbox, watch_writing
+from fe.monitoring.service_status import StatusRecorder
 from fe.portal.app import PortalApp
 from fe.portal.plan_runner import PlanRunner
 from fe.store.postgres.db import Database
@@ -81,6 +82,10 @@ async def _stock(db: Refusing) -> None:
     await Collectors(db, Metrics()).run()
 
 
+async def _status(db: Refusing) -> None:
+    await StatusRecorder(db, lambda: NOW, Metrics(), lambda: None, front=db, reception=db, is_worker=True).run()
+
+
 async def _portal(db: Refusing) -> None:
     class Running:
         def running(self) -> trio.Nursery:
@@ -104,6 +109,7 @@ BESIDE: dict[str, Beside] = {
     "database watch": lambda db: watch_database(db, ClockCheck(lambda: NOW), Metrics()),
     "outbox watch": lambda db: watch_outbox(db, Metrics(), True),
     "write watch": lambda db: watch_writing(db, Metrics()),
+    "status": _status,
     "housekeeping": lambda db: maintain_partitions(db, lambda: NOW),
     "maintenance": _maintenance,
     "gauges": _stock,

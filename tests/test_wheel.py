@@ -19,6 +19,11 @@ from fe.operations.dossier import PROOFS
 from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
+#: Files beside docs/api that the service serves.
+BESIDE = (
+    *("verdicts.md", "veredictos.md", "webhooks.md", "webhook-vectors.json"),
+    *("going-live.md", "going-live.es.md"),
+)
 #: The sources of a wheel.
 CLIENTS = ("csharp", "java", "php", "python", "typescript")
 FOLDERS = ("fe", "docs", "sql", "ops", *(f"clients/{language}" for language in CLIENTS))
@@ -64,7 +69,7 @@ def test_a_wheel_holds_the_migrations_and_everything_else_that_is_no_module(whee
 
 def test_a_wheel_holds_the_pages_that_the_service_serves_and_the_proofs_of_a_dossier(wheel: Path) -> None:
     docs = ROOT / "docs"
-    beside = [docs / name for name in ("verdicts.md", "veredictos.md", "webhooks.md", *PROOFS)]
+    beside = [docs / name for name in (*BESIDE, *PROOFS)]
     served = [*(docs / "api").glob("*.md"), *(docs / "api" / "es").glob("*.md"), *beside]
     with ZipFile(wheel) as archive:
         held = {name: archive.read(name) for name in archive.namelist() if name.startswith("fe/docs/")}
@@ -105,6 +110,9 @@ def test_a_wheel_holds_what_operators_need(wheel: Path) -> None:
     }
     assert len(wanted) > 40
     assert {name: held.get(name) for name in wanted} == wanted
+    with ZipFile(wheel) as archive:  # the portal serves them
+        served = {name for name in archive.namelist() if name.startswith("fe/runbooks/")}
+    assert served == {f"fe/{name.removeprefix('ops/')}" for name in wanted if "/runbooks/" in name}
 
 
 def test_it_is_installed_as_the_readme_says(wheel: Path, tmp_path: Path) -> None:

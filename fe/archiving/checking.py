@@ -13,9 +13,10 @@ from fe.clock import Clock
 from fe.ecf.ids import first_id, moment_of
 from fe.objects.storage import ObjectStore
 from fe.store.postgres.db import Database
-from fe.store.records import archive, archive_checks, archive_planning
+from fe.store.records import archive, archive_checks
 from fe.store.records.archive import Package, PackageChain
 from fe.store.records.archive_checks import CheckedPage, CheckedPeriod, MissingEvidence
+from fe.store.records.archive_looks import NO_ID
 
 _log = structlog.get_logger(__name__)
 
@@ -70,7 +71,7 @@ async def find_missing(
     looks: tuple[tuple[Callable[..., Awaitable[CheckedPage]], Any], ...] = (
         (archive_checks.missing_verdicts, period.since),
         (archive_checks.missing_received, first_id(period.since)),
-        (archive_checks.missing_given_up, archive_planning.NO_ID),
+        (archive_checks.missing_given_up, NO_ID),
     )
     log_at = trio.current_time() + _LOG_SECONDS
     for look, start in looks:

@@ -98,9 +98,18 @@ def make_receipt(
 
 
 def make_approval(
-    sample: ApprovalSample, signer: Signer, receipt: ApprovedReceipt, *, issuer: str, now: datetime
+    sample: ApprovalSample,
+    signer: Signer,
+    receipt: ApprovedReceipt,
+    *,
+    issuer: str,
+    now: datetime,
+    rejection: str | None = None,
 ) -> bytes:
-    """Make and sign an approval of the buyer of `receipt`, which `issuer`, the receiver of the approval, issued."""
+    """Make and sign an approval of the buyer of `receipt`, which `issuer`, the receiver of the approval, issued.
+
+    With `rejection`, the buyer rejects the receipt for that reason.
+    """
     moment = show_moment(now)
     detail = {
         "Version": "1.0",
@@ -109,7 +118,8 @@ def make_approval(
         "FechaEmision": show_day(receipt.issued_on),
         "MontoTotal": receipt.total,
         "RNCComprador": receipt.buyer_rnc,
-        "Estado": "1",
+        "Estado": "1" if rejection is None else "2",
+        **({} if rejection is None else {"DetalleMotivoRechazo": rejection}),
         "FechaHoraAprobacionComercial": moment,
     }
     root = build(Document(Root.ACECF, None, {"DetalleAprobacionComercial": detail}))

@@ -215,6 +215,7 @@ def why(name: str, as_json: bool) -> None:
     found, answer = with_database(settings_with_database(), work)
     number = f" {found.e_ncf}" if found.e_ncf else ""
     first = f"{found.subject}{number} of {found.tenant} ({found.environment}) is {found.status}."
+    sentences = [str(sentence) for sentence in answer.sentences]
     record = {
         "taxLogId": str(found.subject),
         "tenant": found.tenant,
@@ -224,9 +225,9 @@ def why(name: str, as_json: bool) -> None:
         "waitsFor": answer.waits_for.value,
         "since": moment(answer.since),
         "until": moment(answer.until),
-        "sentences": list(answer.sentences),
+        "sentences": sentences,
     }
-    print_result([first, *answer.sentences], record, as_json=as_json)
+    print_result([first, *sentences], record, as_json=as_json)
 
 
 async def _submission(db: Database, name: str) -> WaitingSubmission:

@@ -199,7 +199,7 @@ def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, a
             click.echo(line, err=True)
 
 
-def _counted(label: str, texts: Iterable[str]) -> list[str]:
+def _counted(label: str, texts: Iterable[object]) -> list[str]:
     return [f"  {label:<11} {count:>6}: {text}" for text, count in Counter(texts).most_common(_COUNTED)]
 
 
@@ -213,9 +213,9 @@ def _preview(one: Preview) -> dict[str, Any]:
         "stage": dead_letter.stage,
         "diedAt": moment(dead_letter.died_at),
         "error": dead_letter.error,
-        "sent": one.was_sent,
-        "would": one.would,
-        "obstacles": list(one.obstacles),
+        "sent": str(one.was_sent),
+        "would": str(one.would),
+        "obstacles": [str(obstacle) for obstacle in one.obstacles],
     }
 
 

@@ -251,6 +251,14 @@ class Settings(BaseSettings):
         description="the authority's addresses are a simulator: clients may request outcomes (docs/api/testing.md);"
         " rejected with the real authority",
     )
+    simulator_url: str = Field(
+        "",
+        description="management address of the simulator, which then plays a supplier and a buyer for clients"
+        " (docs/api/testing.md); empty: it does not; only with FE_AUTHORITY_SIMULATED",
+    )
+    simulator_reception_url: str = Field(
+        "", description="address at which the simulator reaches this reception; empty: that of FE_RECEPTION_BIND"
+    )
     anecf_service: Service = Field(Service.COMMERCIAL_APPROVAL, description="service that receives ANECF documents")
 
     stripe_key: Word | None = Field(
@@ -367,6 +375,10 @@ class Settings(BaseSettings):
         """Return the host names of this service in lower case."""
         return read_hosts(self.public_hosts)
 
+    def reception_of_simulator(self) -> str:
+        """Return where the simulator reaches this reception, without a slash at the end."""
+        return (self.simulator_reception_url or f"http://{self.reception_bind}").rstrip("/")
+
     def without_key_encryption_key(self) -> "Settings":
         """Copy the settings without the key-encryption keys, for a process that must not decrypt."""
         return self.model_copy(
@@ -444,7 +456,7 @@ def load_settings(**overrides: Any) -> Settings:
     require_different(settings.secrets())
     problems = (
         *(_only_in_development, _authority_problems, _proxy_problems, _processor_problems, _tracing_problems),
-        *(_openid_problems, _mail_problems, _archive_problems),
+        *(_openid_problems, _mail_problems, _archive_problems, _simulator_problems),
     )
     if wrong := [one for problems_of in problems for one in problems_of(settings)]:
         raise ConfigError("; ".join(wrong))
@@ -502,6 +514,22 @@ def _authority_problems(settings: Settings) -> list[str]:
             problems.append(
                 f"FE_AUTHORITY_SIMULATED is set, and {name} is the real authority, which would receive test outcomes"
             )
+    return problems
+
+
+def _simulator_problems(settings: Settings) -> list[str]:
+    """Check the addresses of the simulator that plays other taxpayers."""
+    if not settings.simulator_url:
+        return ["FE_SIMULATOR_RECEPTION_URL needs FE_SIMULATOR_URL"] if settings.simulator_reception_url else []
+    if not settings.authority_simulated:
+        return ["FE_SIMULATOR_URL is set without FE_AUTHORITY_SIMULATED: the real authority has no supplier to play"]
+    problems = []
+    for name, url in (
+        ("FE_SIMULATOR_URL", settings.simulator_url),
+        ("FE_SIMULATOR_RECEPTION_URL", settings.reception_of_simulator()),
+    ):
+        if base_problem(url):
+            problems.append(f"{name} should be a URL such as http://simulator.internal:8091")
     return problems
 
 

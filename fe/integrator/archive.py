@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from fe.archive.program import FILE_NAME, build_verifier
 from fe.cli.archive import check, detach, key, restore
 from fe.cli.archive_export import export
 from fe.cli.failures import Failure
@@ -50,6 +51,8 @@ def list_(profile: str, patience: float, as_json: bool) -> None:
 def pull(profile: str, patience: float, folder: Path, as_json: bool) -> None:
     """Download all packages into FOLDER, check their digests and their chain, and list them in protocol.txt.
 
+    Puts the verifier beside them: `python3 fe-verify-archive.pyz FOLDER` checks everything without fe.
+
     Repeat it at any time: packages that are there are not fetched again, and a broken download goes on where it ended.
     Each environment needs a folder of its own: a package that is there with another digest is never replaced.
     """
@@ -76,6 +79,7 @@ def pull(profile: str, patience: float, folder: Path, as_json: bool) -> None:
                 path.with_suffix(".tst.part").replace(path.with_suffix(".tst"))
             lines.append(_line(path, package))
     (folder / PROTOCOL).write_text("".join(f"{line}\n" for line in [_HEAD, *lines]), encoding="utf-8")
+    (folder / FILE_NAME).write_bytes(build_verifier())
     show({"packages": len(lines), "fetched": fetched, "folder": str(folder)}, as_json=as_json)
 
 

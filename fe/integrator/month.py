@@ -12,7 +12,7 @@ from fe.integrator.api import opened
 from fe.integrator.language import say
 from fe.integrator.options import api_options, remark
 from fe.month.period import YearMonth
-from fe.month.purchases import ISR_TYPES, KINDS, LONGEST_CREDIT, PAYMENTS, Itbis
+from fe.month.report_606 import ISR_TYPES, KINDS, LONGEST_CREDIT, PAYMENTS, Itbis
 
 #: Purchases of an incomplete 606 that are printed.
 _PRINTED = 20

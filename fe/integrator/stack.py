@@ -120,6 +120,8 @@ async def open_stack(
             }
             if portal:
                 parts.environment["FE_PORTAL_OPERATORS"] = "1"
+            if reception_roots is not None and (settings or {}).get("FE_AUTHORITY_SIMULATED") == "1":
+                parts.environment["FE_SIMULATOR_URL"] = authority["management"]
             ports = await _start_service(parts, port, processes, reception_roots is not None, portal, settings or {})
         ours = {name: value for name, value in parts.environment.items() if name.startswith("FE_")}
         yield Stack(

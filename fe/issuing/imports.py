@@ -180,7 +180,8 @@ class Imports:
             raise ImportNotReady(Text(missing.message, missing.message_es))
         wanted = await self._db.run_for(tenant_id, imports.needed, found.import_id)
         listed = await self._db.run_for(tenant_id, sequences.listed, found.environment)
-        left = {one.key: one.max_number - one.current_number + 1 for one in listed if one.is_active}
+        now = self._clock()
+        left = {one.key: one.at(now).numbers_left for one in listed if one.is_active}
         for key, count in sorted(wanted.items()):
             if count > left.get(key, 0):
                 label = key.replace("/", " ", 1)

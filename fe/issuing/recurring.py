@@ -513,7 +513,7 @@ class RecurringRunner:
             return _Refusal(TurnReason.DOCUMENT, [one.text for one in error.problems][:_MOST_SAID])
         if prefix is not None:
             listed = await self._db.run_for(tenant_id, sequences.listed, record.environment)
-            active = [one for one in listed if one.prefix == prefix and one.is_active]
+            active = [one.at(at) for one in listed if one.prefix == prefix and one.is_active]
             own = sequences.drawn_from(active, record.sequence, user_id=record.as_user_id, email=record.as_user)
             if own is None:
                 return _of_sequence(f"{prefix} {record.sequence or ''}".rstrip(), "none")

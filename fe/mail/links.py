@@ -26,11 +26,17 @@ _INVITED = Text(
     "Recibió una invitación a {company}. El enlace sirve una vez, durante siete días, y solo para usted:",
 )
 _OPERATORS = Text("the operation of the service", "la operación del servicio")
-_RESET = Text("Set a new password", "Establezca una contraseña nueva")
+_RESET = Text("Set a new password", "Cree una contraseña nueva")
 _ASKED = Text(
     "With this link you set a new password. It is good once, for a day. If you did not ask for it, tell the operator.",
-    "Con este enlace establece una contraseña nueva. Sirve una vez, durante un día. Si usted no lo pidió, "
+    "Con este enlace crea una contraseña nueva. Sirve una vez, durante un día. Si usted no lo pidió, "
     "avise al operador.",
+)
+_FORGOTTEN = Text(
+    "You asked for a new password. With this link you set it. It is good once, for one hour. If you did not ask for "
+    "it, do nothing: your password stays as it is.",
+    "Usted pidió una contraseña nueva. Con este enlace la crea. Sirve una vez, durante una hora. Si no la pidió, "
+    "no haga nada: su contraseña sigue igual.",
 )
 
 
@@ -46,6 +52,11 @@ async def mail_invitation(
 async def mail_reset(relay: Relay | None, to: str, url: str, at: datetime, language: Language) -> bool | None:
     """Mail the link to set a new password. Returns as `_mail` does."""
     return await _mail(relay, to, _RESET.said(language), _ASKED.said(language), url, at)
+
+
+async def mail_forgotten(relay: Relay | None, to: str, url: str, at: datetime, language: Language) -> bool | None:
+    """Mail the link that a person asked for without signing in. Returns as `_mail` does."""
+    return await _mail(relay, to, _RESET.said(language), _FORGOTTEN.said(language), url, at)
 
 
 async def _mail(relay: Relay | None, to: str, subject: str, line: str, url: str, at: datetime) -> bool | None:

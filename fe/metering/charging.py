@@ -14,8 +14,8 @@ from random import Random
 
 from fe.metering.processor import Processor, ProcessorDiffers, ProcessorRefused, ProcessorUnavailable
 from fe.process import failpoints
+from fe.queue.backoff import retry_gap
 from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by_one
-from fe.queue.retry import retry_gap
 from fe.queue.stage import StageConfig, WorkKind
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import charges

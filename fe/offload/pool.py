@@ -32,8 +32,10 @@ _log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
-#: How long a process stays without work, in seconds. To start one takes about a second of CPU.
+#: How long a process stays without work, in seconds. To start one takes about a second of CPU: a till should not wait
+#: for it, so one that prints stays longer.
 IDLE_SECONDS = 30.0
+PRINTER_IDLE_SECONDS = 900.0
 _START_SECONDS = 1.0
 #: How long one piece of work may take. The largest document takes two seconds on a machine that has time; where others
 #: leave a process of low priority a tenth of a core, its start alone takes ten.
@@ -68,10 +70,11 @@ class ApartFailed(Exception):
 class _Processes:
     """Processes of one kind, and turns on them."""
 
-    def __init__(self, number: int, begin: Callable[[], None]) -> None:
+    def __init__(self, number: int, begin: Callable[[], None], idle: float) -> None:
         self.slots: ConcurrencyLimit[Hashable] = ConcurrencyLimit(each=1, together=number)
         self._limiter = trio.CapacityLimiter(number)
         self._begin = begin
+        self._idle = idle
         self._workers: trio_parallel.WorkerContext | None = None
 
     @asynccontextmanager
@@ -79,7 +82,7 @@ class _Processes:
         failed: BaseException | None = None
         try:
             async with trio_parallel.open_worker_context(
-                idle_timeout=IDLE_SECONDS, init=self._begin, retire=is_spent, grace_period=_END_SECONDS
+                idle_timeout=self._idle, init=self._begin, retire=is_spent, grace_period=_END_SECONDS
             ) as self._workers:
                 try:
                     yield
@@ -107,15 +110,24 @@ class _Processes:
 
 
 class Apart:
-    """`processes` of each kind; each starts when it is needed. The front has its own pool, and so have the actors."""
+    """`processes` of each kind; each starts when it is needed. The front has its own pool, and so have the actors.
+
+    `idle`: how long a process of the first kind stays without work, in seconds.
+    """
 
     def __init__(
-        self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS, share: float | None = None
+        self,
+        processes: int,
+        metrics: Metrics,
+        *,
+        seconds: float = WORK_SECONDS,
+        share: float | None = None,
+        idle: float = IDLE_SECONDS,
     ) -> None:
         self._turns: ConcurrencyLimit[Hashable] = ConcurrencyLimit(each=1)
         self._shares: TokenBucket[Hashable] = TokenBucket(at_once=BURST, a_second=SHARE if share is None else share)
-        self._behind = _Processes(processes, _begin_behind)
-        self._when_idle = _Processes(processes, begin_when_idle)
+        self._behind = _Processes(processes, _begin_behind, idle)
+        self._when_idle = _Processes(processes, begin_when_idle, IDLE_SECONDS)
         self._idle = Pace(IDLE_SHARE * (os.cpu_count() or 1))
         self._metrics = metrics
         self._seconds = seconds

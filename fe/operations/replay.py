@@ -6,10 +6,12 @@ from datetime import datetime
 
 import trio
 
-from fe.clock import Clock, for_people
+from fe.clock import Clock
 from fe.ecf.catalogue import NUMBERED, TELLS_BY_NUMBER, Host
+from fe.ecf.texts import Text
 from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import Stage
+from fe.operations.why import COMMANDS, Reader
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import audit, dead_letters, replay_plans
 from fe.store.queue.audit import OperatorAction
@@ -41,18 +43,20 @@ class Preview:
     """The effect that a replay of one row would have. `obstacles` are reasons why it would fail again."""
 
     dead_letter: DeadLetter
-    was_sent: str
-    would: str
+    was_sent: Text
+    would: Text
     #: `would` without the values that differ from row to row, to count equal ones.
-    kind: str
-    obstacles: tuple[str, ...]
+    kind: Text
+    obstacles: tuple[Text, ...]
 
 
-def preview(dead_letter: DeadLetter, now: datetime) -> Preview:
+def preview(dead_letter: DeadLetter, now: datetime, reader: Reader = COMMANDS) -> Preview:
     """Tell from our records what was sent of a dead letter, what a replay would send, and the obstacles."""
-    would = _would(dead_letter, f" {_digest(dead_letter)}", f"trackId {dead_letter.track_id}")
-    kind = _would(dead_letter, "", "its trackId")
-    return Preview(dead_letter, _was_sent(dead_letter), would, kind, tuple(_obstacles(dead_letter, now)))
+    would = _would(dead_letter, f" {_digest(dead_letter)}", _TRACK.fill(track=dead_letter.track_id))
+    kind = _would(dead_letter, "", _ITS_TRACK)
+    return Preview(
+        dead_letter, _was_sent(dead_letter, reader), would, kind, tuple(_obstacles(dead_letter, now, reader))
+    )
 
 
 def can_be_asked(dead_letter: DeadLetter) -> bool:
@@ -64,55 +68,112 @@ def can_be_asked(dead_letter: DeadLetter) -> bool:
     return dead_letter.certificate_id is not None and dead_letter.root in NUMBERED and tells
 
 
-def _was_sent(dead_letter: DeadLetter) -> str:
+_TRACK = Text("trackId {track}", "el trackId {track}")
+_ITS_TRACK = Text("its trackId", "su trackId")
+_NOTHING = Text("nothing", "nada")
+_ONCE = Text("once", "una vez")
+_TIMES = Text("{count} times", "{count} veces")
+_MAY_HAVE = Text(
+    "the bytes {digest} may have reached the authority {times}, last at {last}",
+    "los bytes {digest} pueden haber llegado a la DGII {times}, la última el {last}",
+)
+_IT = Text("it", "él")
+_SOME = Text("{count} of these", "{count} de ellos")
+_NOT_KNOWN = Text("{what}; what became of {which} is not known", "{what}; no se sabe qué pasó con {which}")
+_SIGNS = Text("sign it, and send it for the first time", "firmarlo y enviarlo por primera vez")
+_ASKS_VERDICT = Text(
+    "ask again for the verdict of {track}; send nothing",
+    "preguntar otra vez por la respuesta de {track}; no enviar nada",
+)
+_SENDS = Text("send the signed bytes{digest} for the first time", "enviar por primera vez los bytes firmados{digest}")
+_IN_THERE = Text("in {environment}", "en {environment}")
+_OF_KIND = Text("of this kind", "de esta clase")
+_SENDS_AGAIN = Text(
+    "send the same bytes{digest} again: nobody can be asked about a document {kind}",
+    "enviar otra vez los mismos bytes{digest}: por un documento {kind} no se puede preguntar a nadie",
+)
+_ASKS_ELSE = Text(
+    "ask for the verdict of {track}; else {again}", "preguntar por la respuesta de {track}; si no, {again}"
+)
+_ASKS = Text(
+    "ask the authority; if it does not know the document, send the same bytes{digest} again",
+    "preguntar a la DGII; si no conoce el documento, enviar otra vez los mismos bytes{digest}",
+)
+_NO_CERTIFICATE = Text(
+    "the tenant has no certificate: it cannot be signed", "la empresa no tiene certificado: no se puede firmar"
+)
+_NO_SESSION = Text("the authority opens no session for it", "la DGII no le abre sesión")
+_NOT_SIGNED = Text("it cannot be signed", "no se puede firmar")
+_CERTIFICATE_ENDED = Text(
+    "the tenant's last certificate expired on {day}: {why}",
+    "el último certificado de la empresa venció el {day}: {why}",
+)
+_SEQUENCE_ENDED = Text("the sequence of {prefix} expired on {day}", "la secuencia {prefix} venció el {day}")
+_ACCEPTED_INSTEAD = Text(
+    "the number was accepted with another submission, {other}: this one will be rejected",
+    "el número fue aceptado con otro envío, {other}: este será rechazado",
+)
+_DIED = Text(
+    "{count} processes died over it: it may end the next one too",
+    "{count} procesos murieron al atenderlo: puede terminar también con el siguiente",
+)
+_IS_PAUSED = Text(
+    "its tenant or environment is paused by {whom}: it would wait",
+    "su empresa o su ambiente está en pausa por {whom}: esperaría",
+)
+_CIRCUIT = Text(
+    "the authority's host {host} in {environment} has an open circuit: it would wait",
+    "el servidor {host} de la DGII en {environment} tiene el circuito abierto: esperaría",
+)
+
+
+def _was_sent(dead_letter: DeadLetter, reader: Reader) -> Text:
     if dead_letter.sends == 0:
-        return "nothing"
-    times = "once" if dead_letter.sends == 1 else f"{dead_letter.sends} times"
-    last = for_people(dead_letter.last_sent_at)
-    what = f"the bytes {_digest(dead_letter)} may have reached the authority {times}, last at {last}"
+        return _NOTHING
+    times = _ONCE if dead_letter.sends == 1 else _TIMES.fill(count=dead_letter.sends)
+    what = _MAY_HAVE.fill(digest=_digest(dead_letter), times=times, last=reader.moment(dead_letter.last_sent_at))
     if dead_letter.open_sends:
-        which = "it" if dead_letter.sends == 1 else f"{dead_letter.open_sends} of these"
-        return f"{what}; what became of {which} is not known"
+        which = _IT if dead_letter.sends == 1 else _SOME.fill(count=dead_letter.open_sends)
+        return _NOT_KNOWN.fill(what=what, which=which)
     return what
 
 
-def _would(dead_letter: DeadLetter, digest: str, track: str) -> str:
+def _would(dead_letter: DeadLetter, digest: str, track: Text) -> Text:
     match dead_letter.stage:
         case Stage.SIGN:
-            return "sign it, and send it for the first time"
+            return _SIGNS
         case Stage.TRACK:
-            return f"ask again for the verdict of {track}; send nothing"
+            return _ASKS_VERDICT.fill(track=track)
         case Stage.SEND if dead_letter.sends == 0:
-            return f"send the signed bytes{digest} for the first time"
+            return _SENDS.fill(digest=digest)
         case Stage.SEND | Stage.RECONCILE if not can_be_asked(dead_letter):
-            kind = f"in {dead_letter.environment}" if dead_letter.root in NUMBERED else "of this kind"
-            again = f"send the same bytes{digest} again: nobody can be asked about a document {kind}"
+            is_numbered = dead_letter.root in NUMBERED
+            kind = _IN_THERE.fill(environment=dead_letter.environment) if is_numbered else _OF_KIND
+            again = _SENDS_AGAIN.fill(digest=digest, kind=kind)
             # Where its last send was given a trackId, what became of that one is asked first.
-            known = dead_letter.root in NUMBERED and dead_letter.track_id is not None
-            return f"ask for the verdict of {track}; else {again}" if known else again
+            known = is_numbered and dead_letter.track_id is not None
+            return _ASKS_ELSE.fill(track=track, again=again) if known else again
         case Stage.SEND | Stage.RECONCILE:
-            return f"ask the authority; if it does not know the document, send the same bytes{digest} again"
+            return _ASKS.fill(digest=digest)
 
 
-def _obstacles(dead_letter: DeadLetter, now: datetime) -> Iterator[str]:
+def _obstacles(dead_letter: DeadLetter, now: datetime, reader: Reader) -> Iterator[Text]:
     if dead_letter.certificate_until is None:
-        yield "the tenant has no certificate: it cannot be signed"
+        yield _NO_CERTIFICATE
     elif dead_letter.certificate_until <= now:
-        day = f"{dead_letter.certificate_until:%Y-%m-%d}"
-        is_signed = dead_letter.certificate_id is not None
-        why = "the authority opens no session for it" if is_signed else "it cannot be signed"
-        yield f"the tenant's last certificate expired on {day}: {why}"
+        why = _NO_SESSION if dead_letter.certificate_id is not None else _NOT_SIGNED
+        yield _CERTIFICATE_ENDED.fill(day=reader.day(dead_letter.certificate_until), why=why)
     if dead_letter.sequence_until is not None and dead_letter.sequence_until <= now:
-        yield f"the sequence of {(dead_letter.e_ncf or '')[:3]} expired on {dead_letter.sequence_until:%Y-%m-%d}"
+        prefix = (dead_letter.e_ncf or "")[:3]
+        yield _SEQUENCE_ENDED.fill(prefix=prefix, day=reader.day(dead_letter.sequence_until))
     if dead_letter.accepted_instead is not None:
-        other = dead_letter.accepted_instead
-        yield f"the number was accepted with another submission, {other}: this one will be rejected"
+        yield _ACCEPTED_INSTEAD.fill(other=dead_letter.accepted_instead)
     if dead_letter.crash_count:
-        yield f"{dead_letter.crash_count} processes died over it: it may end the next one too"
+        yield _DIED.fill(count=dead_letter.crash_count)
     if dead_letter.paused_by is not None:
-        yield f"its tenant or environment is paused by {dead_letter.paused_by}: it would wait"
+        yield _IS_PAUSED.fill(whom=dead_letter.paused_by)
     if dead_letter.circuit_open:
-        yield f"the authority's host {dead_letter.host} in {dead_letter.environment} has an open circuit: it would wait"
+        yield _CIRCUIT.fill(host=dead_letter.host, environment=dead_letter.environment)
 
 
 def _digest(dead_letter: DeadLetter) -> str:

@@ -1,15 +1,17 @@
 """Explain to an operator why a submission waits, and until when."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from fe.clock import for_people
+from fe.ecf.dates import local, show_day, show_moment
+from fe.ecf.texts import Text
 from fe.lifecycle import Stage
+from fe.queue.backoff import MAX_ATTEMPTS
 from fe.queue.deadlines import DOUBT_FOR, FOLLOW_FOR
 from fe.queue.lease_guard import SILENCE
-from fe.queue.retry import MAX_ATTEMPTS
 from fe.store.queue.diagnosis import WaitingSubmission
 
 
@@ -50,118 +52,195 @@ class Diagnosis:
     waits_for: WaitsFor
     since: datetime
     until: datetime | None
-    sentences: tuple[str, ...]
+    sentences: tuple[Text, ...]
 
 
-def explain(waiting: WaitingSubmission, limits: Overdue) -> Diagnosis:
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How one who reads this is told moments, and where to act: by commands, or on the portal's pages."""
+
+    moment: Callable[[datetime | None], str]
+    day: Callable[[datetime], str]
+    preview: Text
+    resume: Text
+    #: The page shows the last error beside the sentences.
+    names_error: bool = True
+
+
+COMMANDS = Reader(
+    for_people,
+    lambda moment: f"{moment:%Y-%m-%d}",
+    Text(
+        "`fe outbox replay --id {subject} --dry-run` says what to do",
+        "`fe outbox replay --id {subject} --dry-run` dice qué hacer",
+    ),
+    Text("before `fe outbox resume`", "antes de `fe outbox resume`"),
+)
+PAGES = Reader(
+    lambda moment: "?" if moment is None else show_moment(moment),
+    lambda moment: show_day(local(moment).date()),
+    Text("below stands what a replay would do", "abajo se ve qué haría un reenvío"),
+    Text("before the pause ends", "antes de que termine la pausa"),
+    names_error=False,
+)
+
+
+def explain(waiting: WaitingSubmission, limits: Overdue, reader: Reader = COMMANDS) -> Diagnosis:
     """Explain why a submission waits, since when, and until when."""
+    at = reader.moment
     if waiting.dead_since is not None:
-        return Diagnosis(WaitsFor.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting)))
+        return Diagnosis(WaitsFor.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting, reader)))
     if waiting.stage is None:
         why = f": {waiting.end_error}" if waiting.end_error else ""
-        ended = f"It waits for nothing. It ended as {waiting.status} at {for_people(waiting.updated_at)}{why}."
+        ended = _ENDED.fill(status=waiting.status, moment=at(waiting.updated_at), why=why)
         return Diagnosis(WaitsFor.NOTHING, waiting.updated_at, None, (ended,))
     assert waiting.entered_at is not None
-    waits_for, until, sentence = _next(waiting, limits)
+    waits_for, until, sentence = _next(waiting, limits, reader)
     return Diagnosis(
         waits_for,
         waiting.entered_at,
         until,
         (
-            f"It waits for its {_STEP[waiting.stage]}, since {for_people(waiting.entered_at)}.",
+            _SINCE.fill(step=_STEP[waiting.stage], moment=at(waiting.entered_at)),
             sentence,
-            *_besides(waiting, waits_for),
-            _end(waiting, waiting.stage, limits),
+            *_besides(waiting, waits_for, reader),
+            _end(waiting, waiting.stage, limits, reader),
         ),
     )
 
 
 _STEP = {
-    Stage.SIGN: "signature",
-    Stage.SEND: "sending",
-    Stage.TRACK: "verdict",
-    Stage.RECONCILE: "turn to ask the authority whether it has the document",
+    Stage.SIGN: Text("signature", "la firma"),
+    Stage.SEND: Text("sending", "el envío"),
+    Stage.TRACK: Text("verdict", "la respuesta de la DGII"),
+    Stage.RECONCILE: Text(
+        "turn to ask the authority whether it has the document", "el turno de preguntar a la DGII si tiene el documento"
+    ),
 }
+_ENDED = Text(
+    "It waits for nothing. It ended as {status} at {moment}{why}.",
+    "No espera nada. Terminó como {status} el {moment}{why}.",
+)
+_SINCE = Text("It waits for its {step}, since {moment}.", "Espera {step} desde el {moment}.")
+_GAVE_UP = Text("It gave up waiting for its {step} at {moment}.", "Dejó de esperar {step} el {moment}.")
+_LAST_ERROR = Text("The last error: {error}.", "El último error: {error}.")
+_WITHOUT_END = Text("It waits for an operator, without end: {preview}.", "Espera a un operador, sin plazo: {preview}.")
+_NOT_BEFORE = Text("{paused} Nothing happens {resume}.", "{paused} No ocurre nada {resume}.")
+_PROBED = Text("{circuit}; it is probed next at {moment}.", "{circuit}; se prueba de nuevo el {moment}.")
+_DUE = Text("It is due at {moment}, in {left}.", "Le toca el {moment}, en {left}.")
+_SILENT = Text(
+    "It is due since {moment}, and no process has shown itself {seen}: is `fe run` running?",
+    "Le toca desde el {moment}, y ningún proceso ha dado señales {seen}: ¿está en marcha `fe run`?",
+)
+_NEVER = Text("at all", "hasta ahora")
+_SEEN = Text("since {moment}", "desde el {moment}")
+_LATE = Text(
+    "It is due since {moment} and waits for a free worker.", "Le toca desde el {moment} y espera un proceso libre."
+)
+_HELD = Text(
+    "{holder} is at it (attempt {attempt}); its lease ends at {moment}.",
+    "{holder} lo atiende (intento {attempt}); su turno termina el {moment}.",
+)
+_GONE = Text("is gone", "ya no está")
+_SILENT_SINCE = Text("has been silent since {moment}", "no da señales desde el {moment}")
+_RESCUE = Text(
+    "{holder} had it and {seen}; somebody else takes it at {moment} or before.",
+    "{holder} lo atendía y {seen}; otro proceso lo toma el {moment} o antes.",
+)
+_IN_FLIGHT = Text(
+    "{paused} What is in flight is finished; nothing new begins {resume}.",
+    "{paused} Lo que está en marcha se termina; nada nuevo empieza {resume}.",
+)
+_CRASHES = Text(
+    "{count} processes in a row died while they had it.", "{count} procesos seguidos murieron mientras lo atendían."
+)
+_LAST_TIME = Text("Last time: {error}.", "La última vez: {error}.")
+_PAUSED = Text("Paused by {whom}: {reason}.", "En pausa por {whom}: {reason}.")
+_CIRCUIT = Text(
+    "The authority's host {host} in {environment} is not called: its circuit is open ({reason})",
+    "No se llama al servidor {host} de la DGII en {environment}: su circuito está abierto ({reason})",
+)
+_ATTEMPTS = Text(
+    "{used} of {most} attempts are used; after the last it is a dead letter.",
+    "Se usaron {used} de {most} intentos; después del último queda detenido.",
+)
+_PATIENCE = Text(
+    "If the authority has not said by {moment} what it knows, it is a dead letter; until then it is asked again.",
+    "Si la DGII no ha dicho el {moment} lo que sabe, queda detenido; hasta entonces se le vuelve a preguntar.",
+)
 
 
-def _dead(waiting: WaitingSubmission) -> Iterator[str]:
+def _dead(waiting: WaitingSubmission, reader: Reader) -> Iterator[Text]:
     assert waiting.dead_stage is not None
-    yield f"It gave up waiting for its {_STEP[waiting.dead_stage]} at {for_people(waiting.dead_since)}."
-    yield f"The last error: {waiting.dead_error}."
-    yield f"It waits for an operator, without end: `fe outbox replay --id {waiting.subject} --dry-run` says what to do."
+    yield _GAVE_UP.fill(step=_STEP[waiting.dead_stage], moment=reader.moment(waiting.dead_since))
+    if reader.names_error:
+        yield _LAST_ERROR.fill(error=waiting.dead_error)
+    yield _WITHOUT_END.fill(preview=reader.preview.fill(subject=waiting.subject))
 
 
-def _next(waiting: WaitingSubmission, limits: Overdue) -> tuple[WaitsFor, datetime | None, str]:
+def _next(waiting: WaitingSubmission, limits: Overdue, reader: Reader) -> tuple[WaitsFor, datetime | None, Text]:
     """Return the step that blocks this one."""
     assert waiting.run_at is not None
+    at = reader.moment
     if waiting.holder is not None:
-        return _held(waiting, limits, waiting.run_at)
+        return _held(waiting, limits, waiting.run_at, reader)
     if waiting.paused_by is not None:
-        return WaitsFor.RESUME, None, f"{_paused(waiting)} Nothing happens before `fe outbox resume`."
+        return WaitsFor.RESUME, None, _NOT_BEFORE.fill(paused=_paused(waiting), resume=reader.resume)
     if waiting.circuit_open:
         assert waiting.probe_at is not None
-        return (
-            WaitsFor.AUTHORITY,
-            waiting.probe_at,
-            f"{_circuit(waiting)}; it is probed next at {for_people(waiting.probe_at)}.",
-        )
+        probed = _PROBED.fill(circuit=_circuit(waiting), moment=at(waiting.probe_at))
+        return WaitsFor.AUTHORITY, waiting.probe_at, probed
+    due = at(waiting.run_at)
     if waiting.run_at > waiting.now:
-        return (
-            WaitsFor.TIME,
-            waiting.run_at,
-            f"It is due at {for_people(waiting.run_at)}, {_in(waiting, waiting.run_at)}.",
-        )
-    late = f"It is due since {for_people(waiting.run_at)}"
+        return WaitsFor.TIME, waiting.run_at, _DUE.fill(moment=due, left=_left(waiting, waiting.run_at))
     if waiting.anybody_seen_at is None or waiting.now - waiting.anybody_seen_at > limits.silence:
-        seen = f"since {for_people(waiting.anybody_seen_at)}" if waiting.anybody_seen_at else "at all"
-        return WaitsFor.FREE_WORKER, None, f"{late}, and no process has shown itself {seen}: is `fe run` running?"
-    return WaitsFor.FREE_WORKER, waiting.now, f"{late} and waits for a free worker."
+        seen = _SEEN.fill(moment=at(waiting.anybody_seen_at)) if waiting.anybody_seen_at else _NEVER
+        return WaitsFor.FREE_WORKER, None, _SILENT.fill(moment=due, seen=seen)
+    return WaitsFor.FREE_WORKER, waiting.now, _LATE.fill(moment=due)
 
 
-def _held(waiting: WaitingSubmission, limits: Overdue, lease_end: datetime) -> tuple[WaitsFor, datetime, str]:
+def _held(
+    waiting: WaitingSubmission, limits: Overdue, lease_end: datetime, reader: Reader
+) -> tuple[WaitsFor, datetime, Text]:
+    at, holder = reader.moment, waiting.holder
     if waiting.holder_seen_at is not None and waiting.now - waiting.holder_seen_at <= limits.silence:
-        said = f"{waiting.holder} is at it (attempt {waiting.attempt}); its lease ends at {for_people(lease_end)}."
+        said = _HELD.fill(holder=holder, attempt=waiting.attempt, moment=at(lease_end))
         return WaitsFor.WORKER, lease_end, said
-    seen = f"has been silent since {for_people(waiting.holder_seen_at)}" if waiting.holder_seen_at else "is gone"
+    seen = _SILENT_SINCE.fill(moment=at(waiting.holder_seen_at)) if waiting.holder_seen_at else _GONE
     until = max(lease_end, waiting.now)
-    return (
-        WaitsFor.RESCUE,
-        until,
-        f"{waiting.holder} had it and {seen}; somebody else takes it at {for_people(until)} or before.",
-    )
+    return WaitsFor.RESCUE, until, _RESCUE.fill(holder=holder, seen=seen, moment=at(until))
 
 
-def _besides(waiting: WaitingSubmission, waits_for: WaitsFor) -> Iterator[str]:
+def _besides(waiting: WaitingSubmission, waits_for: WaitsFor, reader: Reader) -> Iterator[Text]:
     """Return further facts for the operator."""
     if waiting.paused_by is not None and waits_for is not WaitsFor.RESUME:
-        yield f"{_paused(waiting)} What is in flight is finished; nothing new begins before `fe outbox resume`."
+        yield _IN_FLIGHT.fill(paused=_paused(waiting), resume=reader.resume)
     if waiting.circuit_open and waits_for is not WaitsFor.AUTHORITY:
-        yield f"{_circuit(waiting)}."
+        circuit = _circuit(waiting)
+        yield Text(f"{circuit.en}.", f"{circuit.es}.")
     if waiting.crash_count:
-        yield f"{waiting.crash_count} processes in a row died while they had it."
+        yield _CRASHES.fill(count=waiting.crash_count)
     if waiting.last_error:
-        yield f"Last time: {waiting.last_error}."
+        yield _LAST_TIME.fill(error=waiting.last_error)
 
 
-def _paused(waiting: WaitingSubmission) -> str:
-    return f"Paused by {waiting.paused_by}: {waiting.pause_reason}."
+def _paused(waiting: WaitingSubmission) -> Text:
+    return _PAUSED.fill(whom=waiting.paused_by, reason=waiting.pause_reason)
 
 
-def _circuit(waiting: WaitingSubmission) -> str:
-    reason = waiting.circuit_reason
-    return f"The authority's host {waiting.host} in {waiting.environment} is not called: its circuit is open ({reason})"
+def _circuit(waiting: WaitingSubmission) -> Text:
+    return _CIRCUIT.fill(host=waiting.host, environment=waiting.environment, reason=waiting.circuit_reason)
 
 
-def _end(waiting: WaitingSubmission, stage: Stage, limits: Overdue) -> str:
+def _end(waiting: WaitingSubmission, stage: Stage, limits: Overdue, reader: Reader) -> Text:
     """When it would become an operator's matter."""
     assert waiting.entered_at is not None
     if stage in (Stage.SIGN, Stage.SEND):
-        return f"{waiting.attempt} of {limits.attempts} attempts are used; after the last it is a dead letter."
+        return _ATTEMPTS.fill(used=waiting.attempt, most=limits.attempts)
     patience = limits.follow if stage is Stage.TRACK else limits.doubt
-    last = for_people(waiting.entered_at + patience)
-    return f"If the authority has not said by {last} what it knows, it is a dead letter; until then it is asked again."
+    return _PATIENCE.fill(moment=reader.moment(waiting.entered_at + patience))
 
 
-def _in(waiting: WaitingSubmission, moment: datetime) -> str:
+def _left(waiting: WaitingSubmission, moment: datetime) -> str:
     seconds = (moment - waiting.now).total_seconds()
-    return f"in {seconds:.0f} s" if seconds < 120 else f"in {seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

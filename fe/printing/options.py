@@ -9,7 +9,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Language
 
 #: Part of the key of caches: a change of the layouts makes earlier bytes stale.
-TEMPLATE = "2"
+TEMPLATE = "3"
 MAX_COPIES = 4
 MAX_MARK = 20
 MAX_FOOTER = 400

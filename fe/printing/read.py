@@ -28,6 +28,8 @@ from fe.printing.labels import MODIFICATIONS, PAPER_TITLES, TITLES
 
 _PLACES = {code.value: code.meaning_es for code in GEOGRAPHY}
 _UNITS = {code.value: code for code in UNITS}
+#: Codes of TipoPago and of FormaPago.
+_CREDIT, _SALE_ON_CREDIT = "2", "4"
 _EXPIRING = frozenset(EcfType) - {EcfType.CONSUMER, EcfType.CREDIT_NOTE}
 
 
@@ -202,6 +204,7 @@ class _Reader:
         day = read_day(issued)
         summarised = day is not None and takes_summary(self._document, on=day)
         items = tuple(self._items(issued))
+        payments = tuple(self._payments())
         return PrintedReceipt(
             type=self._type,
             title=TITLES[self._type],
@@ -212,13 +215,13 @@ class _Reader:
             buyer=self._buyer(),
             modified=self._modified(),
             facts=tuple(self._facts(issuer)),
-            payments=tuple(self._payments()),
+            payments=payments,
             items=items,
             has_excise=any(one.specific or one.ad_valorem or one.retail or one.degrees for one in items),
             adjustments=tuple(self._adjustments()),
             totals=tuple(self._rows_before_total()),
             total=number(self._totals.get("MontoTotal")) or ZERO,
-            after_total=tuple(_amounts(self._totals, _AFTER_TOTAL)),
+            after_total=(*_amounts(self._totals, _AFTER_TOTAL), *(() if self._is_credit_alone() else payments)),
             currency=self._currency(),
             pages=tuple(self._pages()),
             deferred=whole(self._id, "IndicadorEnvioDiferido") == "1",
@@ -275,11 +278,9 @@ class _Reader:
         )
 
     def _facts(self, issuer: Fields) -> Iterator[tuple[str, str]]:
-        kind = self._words("payment-type", whole(self._id, "TipoPago"))
-        forms = (one.words for one in self._payments())
-        payment = " · ".join(dict.fromkeys(filter(None, (kind, *forms))))
+        payment = self._words("payment-type", whole(self._id, "TipoPago"))
         if payment:
-            yield "payment", payment[:1].upper() + payment[1:]
+            yield "payment", _capital(payment)
         for name, value in (
             ("due", text(self._id, "FechaLimitePago")),
             ("term", text(self._id, "TerminoPago")),
@@ -293,7 +294,12 @@ class _Reader:
     def _payments(self) -> Iterator[Amount]:
         for row in rows(self._id, "TablaFormasPago", "FormaDePago"):
             words = self._words("payment-form", whole(row, "FormaPago"))
-            yield Amount("", number(row.get("MontoPago")) or ZERO, words)
+            yield Amount("payment", number(row.get("MontoPago")) or ZERO, _capital(words))
+
+    def _is_credit_alone(self) -> bool:
+        """Return whether the type of payment says all that the forms say: a sale wholly on credit."""
+        forms = [whole(row, "FormaPago") for row in rows(self._id, "TablaFormasPago", "FormaDePago")]
+        return whole(self._id, "TipoPago") == _CREDIT and forms == [_SALE_ON_CREDIT]
 
     def _words(self, codes: str, value: str | None) -> str:
         found = next((code for code in CODES[codes] if code.value == value), None)
@@ -369,7 +375,7 @@ class _Reader:
     def _unit(self, value: str | None) -> str:
         unit = None if value is None else _UNITS.get(value)
         words = "" if unit is None else unit.meaning if self._language == "en" else unit.meaning_es
-        return words[:1].upper() + words[1:]
+        return _capital(words)
 
     # --- totals ---
 
@@ -483,6 +489,10 @@ def _as_summary(printed: Printed) -> Printed:
 def _place(party: Fields, municipality: str, province: str) -> str:
     names = (_PLACES.get(text(party, element) or "", "") for element in (municipality, province))
     return ", ".join(dict.fromkeys(filter(None, names)))
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _list(fields: Fields, name: str) -> list[str]:

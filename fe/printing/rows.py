@@ -151,7 +151,8 @@ def _item(item: Item, words: Speaker) -> Iterator[Row]:
     if any(shown for _, shown in excise):
         yield Words(" · ".join(f"{words(name)}: {shown}" for name, shown in excise if shown), "soft")
     quantity = " ".join(filter(None, (show_quantity(item.quantity), item.unit)))
-    yield Pair(f"{quantity} × {show(item.price)} · {show(item.vat)}", show(item.value))
+    # Without a blank after the colon: where the line breaks, the label stays with its amount.
+    yield Pair(f"{quantity} × {show(item.price)} · {words('vat')}:{show(item.vat)}", show(item.value))
     if item.discount:
         yield Words(f"{words('discount')}: -{show(item.discount)}", "soft")
     if item.surcharge:
@@ -167,7 +168,7 @@ def _totals(receipt: PrintedReceipt, words: Speaker) -> Iterator[Row]:
         yield Pair(f"{row.words or words(row.name, percent=row.percent)}:", show(row.amount))
     yield Pair(f"{words('total')}:", f"RD$ {show(receipt.total)}", "title")
     for row in receipt.after_total:
-        yield Pair(f"{words(row.name)}:", show(row.amount))
+        yield Pair(f"{row.words or words(row.name)}:", show(row.amount))
     currency = receipt.currency
     if currency is not None:
         rate = "" if currency.rate is None else show_quantity(currency.rate)

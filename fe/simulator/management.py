@@ -5,14 +5,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from itertools import islice
 from typing import Any
 
+from fe.certification.reception_samples import ApprovedReceipt
 from fe.ecf.catalogue import Environment
+from fe.ecf.dates import read_day
 from fe.ecf.identity import e_ncf
 from fe.ecf.parse import MalformedJson, parse_json
 from fe.simulator.certification import counters, upload
 from fe.simulator.connection import FaultyConnection
 from fe.simulator.exchange import RawAnswer, RawRequest
 from fe.simulator.faults import FaultWindow, Script
-from fe.simulator.fields import BadRecord
+from fe.simulator.fields import BadRecord, Fields
 from fe.simulator.injected_faults import read_order, show_plan, show_script, show_window
 from fe.simulator.reception import Refusal
 from fe.simulator.registry import KINDS
@@ -54,6 +56,7 @@ class Management:
         #: Operations that wait for another server's answer.
         self._waiting_routes: dict[tuple[str, str], Callable[[RawRequest], Awaitable[Any]]] = {
             ("POST", "supplier"): lambda request: self._supplier.send(_object(request)),
+            ("POST", "approval"): self._approve,
         }
 
     async def __call__(self, request: RawRequest, _: FaultyConnection) -> RawAnswer:
@@ -155,6 +158,24 @@ class Management:
         except Refusal as refused:
             raise Wrong(refused.text) from None
         return {"issuer": issuer, "eNCF": number}
+
+    # --- What other taxpayers do ---
+
+    async def _approve(self, request: RawRequest) -> Any:
+        """Send the buyer's word on an accepted e-CF to its issuer at `url`: with a `reason` a rejection."""
+        order = Fields(_object(request))
+        environment = order.environment("environment")
+        issuer, number = order.rnc("issuer"), order.text("eNCF").upper()
+        url, reason = order.text("url"), order.text("reason", default="")
+        order.done()
+        if environment is None:
+            raise Wrong("name the environment of the e-CF")
+        filed = self._state.ledger.accepted(environment, issuer, number)
+        day = None if filed is None else read_day(filed.facts.issued_on or "")
+        if filed is None or day is None or not (filed.facts.buyer and filed.facts.total):
+            raise Wrong("there is no accepted e-CF of this number with a buyer", 404)
+        receipt = ApprovedReceipt(number, filed.facts.buyer, day, filed.facts.total)
+        return await self._supplier.approve(url, receipt, issuer, reason or None)
 
     # --- What is to go wrong ---
 

@@ -1,4 +1,4 @@
-"""The simulator as a supplier: sends a receipt, good or broken, to a receiver, as the authority's own test step does.
+"""The simulator as the other taxpayer: sends receipts, good or broken, and approvals.
 
 See authority.md#receivers. It makes its certificate itself, once per process; a receiver that is to trust it needs that
 certificate (`GET /supplier` of the management port).
@@ -15,7 +15,13 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.authority.multipart import xml_form
-from fe.certification.reception_samples import SupplierSample, make_receipt
+from fe.certification.reception_samples import (
+    ApprovalSample,
+    ApprovedReceipt,
+    SupplierSample,
+    make_approval,
+    make_receipt,
+)
 from fe.ecf.certificate import Credential
 from fe.ecf.identity import e_ncf, tax_id
 from fe.ecf.parse import parse_json, parse_xml
@@ -24,12 +30,13 @@ from fe.ecf.signature import Signer
 from fe.simulator.fields import BadRecord
 
 _ISSUER = {
-    "RNCEmisor": "131880738",
+    "RNCEmisor": "131880665",
     "RazonSocialEmisor": "Proveedora Simulada SRL",
     "DireccionEmisor": "Calle del Simulador 1",
 }
 _SECONDS = 30.0
 _MAX_TIMES = 10
+_RECEPTION, _APPROVAL = "/fe/recepcion/api/ecf", "/fe/aprobacioncomercial/api/ecf"
 
 
 class Supplier:
@@ -61,8 +68,7 @@ class Supplier:
         """
         url, rnc = order.get("url"), order.get("rnc")
         sample, times, number = order.get("sample", SupplierSample.GOOD), order.get("times", 1), order.get("eNCF")
-        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-            raise BadRecord("url: the base under which the receiver serves /fe/...")
+        base = _base(url)
         if not isinstance(rnc, str) or tax_id(rnc) is None:
             raise BadRecord("rnc: the receiver's tax id")
         if sample not in list(SupplierSample):
@@ -78,20 +84,41 @@ class Supplier:
         document = make_receipt(
             SupplierSample(sample), signer, issuer=_ISSUER, buyer=rnc, number=number, now=self._now()
         )
-        answers = await _send(url.rstrip("/"), document, number, signer, times)
+        answers = await _send(base, _RECEPTION, document, f"{number}.xml", signer, times)
         return {"eNCF": number, "document": b64encode(document).decode(), "answers": answers}
 
+    async def approve(self, url: str, receipt: ApprovedReceipt, issuer: str, rejection: str | None) -> dict[str, Any]:
+        """Send the buyer's approval of `receipt`, or its rejection for a reason, to `issuer` at `url`; tell the answer.
 
-async def _send(url: str, document: bytes, number: str, signer: Signer, times: int) -> list[dict[str, Any]]:
+        Raises BadRecord.
+        """
+        base, signer = _base(url), Signer(self.credential)
+        document = make_approval(
+            ApprovalSample.GOOD, signer, receipt, issuer=issuer, now=self._now(), rejection=rejection
+        )
+        name = f"{receipt.buyer_rnc}{receipt.e_ncf}.xml"
+        answers = await _send(base, _APPROVAL, document, name, signer, 1)
+        return {"eNCF": receipt.e_ncf, "document": b64encode(document).decode(), "answers": answers}
+
+
+def _base(url: object) -> str:
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise BadRecord("url: the base under which the receiver serves /fe/...")
+    return url.rstrip("/")
+
+
+async def _send(
+    base: str, path: str, document: bytes, file_name: str, signer: Signer, times: int
+) -> list[dict[str, Any]]:
     answers = []
     headers: dict[str, str] = {}
     async with httpx.AsyncClient(timeout=_SECONDS, trust_env=False) as client:
         for _ in range(times):
             try:
-                answer = await _post(client, f"{url}/fe/recepcion/api/ecf", document, f"{number}.xml", headers)
+                answer = await _post(client, base + path, document, file_name, headers)
                 if answer.status_code == 401 and not headers:
-                    headers = {"Authorization": f"Bearer {await _open_session(client, url, signer)}"}
-                    answer = await _post(client, f"{url}/fe/recepcion/api/ecf", document, f"{number}.xml", headers)
+                    headers = {"Authorization": f"Bearer {await _open_session(client, base, signer)}"}
+                    answer = await _post(client, base + path, document, file_name, headers)
                 answers.append({"status": answer.status_code, "body": answer.text})
             except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as failed:
                 answers.append({"status": 0, "body": f"{type(failed).__name__}: {failed}"})

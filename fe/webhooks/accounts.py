@@ -198,7 +198,10 @@ class WebhookAccounts:
         endpoint = await self._of(conn, tenant_id, environment, name)
         secret, secret_id = new_secret(), new_id(at)
         encrypted = self._vault.encrypt_secret(tenant_id, secret_id, secret)
-        await endpoints.rotate(conn, tenant_id, endpoint.endpoint_id, secret_id=secret_id, secret=encrypted, at=at)
+        if not await endpoints.rotate(
+            conn, tenant_id, endpoint.endpoint_id, secret_id=secret_id, secret=encrypted, at=at
+        ):  # deleted meanwhile
+            raise NoWebhook(environment, name)
         return replace(await self._show(conn, endpoint, at), secret=secret)
 
     async def reveal(
@@ -206,7 +209,10 @@ class WebhookAccounts:
     ) -> EndpointView:
         """Return the current secret again, after the person has confirmed their identity. Raises NoWebhook."""
         endpoint = await self._of(conn, tenant_id, environment, name)
-        in_use, *_ = await endpoints.secrets(conn, tenant_id, endpoint.endpoint_id, at)
+        found = await endpoints.secrets(conn, tenant_id, endpoint.endpoint_id, at)
+        if not found:  # deleted meanwhile
+            raise NoWebhook(environment, name)
+        in_use = found[0]
         secret = self._vault.decrypt_secret(tenant_id, in_use.secret_id, in_use.secret)
         return replace(await self._show(conn, endpoint, at), secret=secret)
 
@@ -399,10 +405,11 @@ def _require_called(endpoint: Endpoint) -> None:
                 "el webhook de todos los ambientes está desactivado: actívelo primero",
             )
         )
+    named = "" if endpoint.name == DEFAULT else f" {endpoint.name}"
     raise NotNow(
         Text(
-            f"the webhook of {environment} is disabled: enable it first",
-            f"el webhook de {environment} está desactivado: actívelo primero",
+            f"the webhook{named} of {environment} is disabled: enable it first",
+            f"el webhook{named} de {environment} está desactivado: actívelo primero",
         )
     )
 

@@ -49,6 +49,17 @@ def _about(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
         until = None if kind is WebhookEvent.AUTHORITY_DOWN else iso(at)
         about = {"environment": Environment.TESTECF, "host": "ecf", "since": iso(at - timedelta(minutes=12))}
         return {"authority": {**about, "until": until}}
+    if kind in (WebhookEvent.BUYER_APPROVED, WebhookEvent.BUYER_REJECTED):
+        return {
+            "approval": {
+                "taxLogId": f"{_ID}2",
+                "environment": Environment.TESTECF,
+                "eNCF": "E310000000001",
+                "rncComprador": "131880657",
+                "reason": "no es lo pedido" if kind is WebhookEvent.BUYER_REJECTED else None,
+                "receivedAt": iso(at),
+            }
+        }
     return {
         "sequence": {
             "environment": Environment.TESTECF,

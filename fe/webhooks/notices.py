@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from fe.clock import iso
+from fe.ecf.dates import end_of_day
 from fe.ecf.json_text import write_json
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
@@ -36,9 +37,10 @@ class Notice:
 
 
 def of_sequence(sequence: EndingSequence, now: datetime) -> Iterator[Notice]:
-    """Return the due notice of a sequence, unless it was made before."""
+    """Return the due notice of a sequence, unless it was made before. The next range counts."""
+    sequence = sequence.at(now)
     size = sequence.max_number - sequence.min_number + 1
-    left = sequence.max_number - sequence.current_number + 1
+    left, until = sequence.numbers_left, sequence.gives_until
     which = f"{sequence.environment}/{sequence_key(sequence.prefix, sequence.name)}"
     shown = {
         "sequence": {
@@ -48,15 +50,16 @@ def of_sequence(sequence: EndingSequence, now: datetime) -> Iterator[Notice]:
             "currentSequence": str(sequence.current_number),
             "maxSequence": str(sequence.max_number),
             "remaining": str(left),
-            "expireOn": sequence.last_day.isoformat() if sequence.last_day is not None else None,
+            "expireOn": until.isoformat() if until is not None else None,
         }
     }
     passed = [percent for percent in SEQUENCE_PERCENTS if left * 100 <= size * percent]
     if passed:
         about = f"{which}/{sequence.min_number}-{sequence.max_number}/{min(passed)}%"
         yield _notice(sequence.tenant_id, sequence.environment, WebhookEvent.SEQUENCE_LOW, about, shown, now)
-    if sequence.ends_at is not None and (days := _passed(sequence.ends_at, SEQUENCE_DAYS, now)) is not None:
-        about = f"{which}/{sequence.ends_at:%Y-%m-%d}/{days} days"
+    ends_at = None if until is None else end_of_day(until)
+    if ends_at is not None and (days := _passed(ends_at, SEQUENCE_DAYS, now)) is not None:
+        about = f"{which}/{ends_at:%Y-%m-%d}/{days} days"
         yield _notice(sequence.tenant_id, sequence.environment, WebhookEvent.SEQUENCE_EXPIRING, about, shown, now)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -34,7 +35,9 @@ from fe.lifecycle import Status
 from tests.archive import stamping
 from tests.archive.mutations import ALWAYS_SEEN, files_of, mutated, mutated_stamp, signed_again, zipped
 from tests.archive.receipts import (
+    DAY,
     ISSUER,
+    MADE_AT,
     TENANT,
     acecf,
     anecf_of_client,
@@ -52,6 +55,8 @@ from tests.factories import certificates as made
 READER = Path(__file__).with_name("reader.mjs")
 #: 1,000 by hand after a change of either reader: FE_TEST_ARCHIVE_MUTANTS=1000.
 MUTANTS = int(os.environ.get("FE_TEST_ARCHIVE_MUTANTS", "60"))
+#: Daily packages of one receipt; 3,653 are those of ten years.
+DAYS = int(os.environ.get("FE_TEST_ARCHIVE_DAYS", "365"))
 
 
 @cache
@@ -90,15 +95,19 @@ def codes(report: Report) -> set[FaultCode]:
 def by_node(
     folder: Path, packages: list[bytes], *, chain: bool = False, tokens: list[bytes | None] | None = None
 ) -> list[list[str]]:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no Node here: the second reader was not run")
     for number, package in enumerate(packages):
         (folder / f"{number:05d}.zip").write_bytes(package)
         if tokens and (token := tokens[number]) is not None:
             (folder / f"{number:05d}.tst").write_bytes(token)
-    names = [str(folder / f"{number:05d}.zip") for number in range(len(packages))]
-    ended = subprocess.run([node, str(READER), *(["--chain"] if chain else []), *names], capture_output=True, text=True)
+    return read_by_node([folder / f"{number:05d}.zip" for number in range(len(packages))], chain=chain)
+
+
+def read_by_node(paths: list[Path], *, chain: bool = False) -> list[list[str]]:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no Node here: the second reader was not run")
+    command = [node, str(READER), *(["--chain"] if chain else []), *map(str, paths)]
+    ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
@@ -249,6 +258,38 @@ def test_program_runs_on_a_bare_python_in_both_languages(tmp_path: Path) -> None
     assert "Chain 7/ecf: Everything holds.\n  Packages: 2; receipts: 8; additions: 1; faults: 0." in said
     assert "Chain 8/ecf: NOT everything holds." in said
     assert said.splitlines()[-2:] == ["Packages: 4; receipts: 16; additions: 2; faults: 1.", "NOT everything holds."]
+
+
+def test_daily_packages_of_years_hold_within_minutes(tmp_path: Path) -> None:
+    """A year; ten of them: FE_TEST_ARCHIVE_DAYS=3653 and -s, which shows the seconds."""
+    program = tmp_path / "fe-verify-archive.pyz"
+    program.write_bytes(build_verifier())
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    sealed: Sealed | None = None
+    names = []
+    for number in range(1, DAYS + 1):
+        after = timedelta(days=number)
+        package, sealed = pack(
+            [issued(number)], before=sealed, sequence=number, day=DAY + after, made_at=MADE_AT + after
+        )
+        names.append(folder / package_name(TENANT, Environment.ECF, number))
+        names[-1].write_bytes(package)
+
+    began = time.monotonic()
+    ours = subprocess.run(
+        [sys.executable, "-I", "-S", str(program), "--lang", "en", "--quiet", str(folder)],
+        env={}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    seconds = [time.monotonic() - began]
+    said = [f"Packages: {DAYS}; receipts: {DAYS}; additions: 0; faults: 0.", "Everything holds."]
+    assert (ours.returncode, ours.stdout.splitlines()[-2:]) == (0, said), ours.stdout + ours.stderr
+    began = time.monotonic()
+    theirs = read_by_node(names, chain=True)
+    seconds.append(time.monotonic() - began)
+    assert theirs == [[]] * DAYS
+    sys.stdout.write(f"{DAYS} packages: {seconds[0]:.1f} s in Python, {seconds[1]:.1f} s in Node\n")
+    assert max(seconds) < 600
 
 
 _TEXTS = st.text(st.sampled_from("aé <>&\"'\t\n\r€\U0001f418"), max_size=6)

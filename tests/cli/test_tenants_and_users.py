@@ -73,6 +73,18 @@ def test_a_file_that_is_no_json_object_is_refused(fe: Fe) -> None:
     assert fe.refused("tenant", "create", "Bad", "--issuer", "none.json") == "none.json: No such file or directory"
 
 
+def test_fields_of_a_file_that_are_no_texts_are_refused(fe: Fe, tenant: str) -> None:
+    fe("user", "create", "ana@ozama.example", "--tenant", tenant)
+    (fe.folder / "numbers.json").write_text('{"RNCEmisor": 131880738, "RazonSocialEmisor": "A"}')
+    for line in (
+        ("tenant", "create", "Bad", "--issuer", "numbers.json"),
+        ("tenant", "update", tenant, "--issuer", "numbers.json"),
+        ("user", "create", "eva@ozama.example", "--tenant", tenant, "--issuer-override", "numbers.json"),
+        ("user", "update", "ana@ozama.example", "--tenant", tenant, "--issuer-override", "numbers.json"),
+    ):
+        assert "RNCEmisor must be a text in quotes" in fe.refused(*line), line
+
+
 def test_a_user_is_created_with_what_differs_on_its_receipts(fe: Fe, tenant: str) -> None:
     (fe.folder / "override.json").write_text('{"Sucursal": "Santiago"}')
 

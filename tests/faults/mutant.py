@@ -120,12 +120,19 @@ def _never_straight_through() -> None:
     steps.signed = signed
 
 
+#: Tries of a row before it asks after all: else it would be tried until the run's last patience is over.
+_TRIES_WITHOUT_ASKING = 20
+
+
 def asks_nobody() -> None:
     """I3: no answer means that nothing arrived."""
+    ask = outbox.doubt
 
     async def doubt(
         conn: Conn, works: Sequence[Work], *, at: datetime, afters: Sequence[timedelta], errors: Sequence[str]
     ) -> list[bool]:
+        if any(work.attempt > _TRIES_WITHOUT_ASKING for work in works):
+            return await ask(conn, works, at=at, afters=afters, errors=errors)
         return await outbox.retry(conn, works, at=at, afters=afters, counts=[True] * len(works), errors=errors)
 
     outbox.doubt = doubt

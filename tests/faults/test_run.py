@@ -34,6 +34,7 @@ def test_short_run_breaks_no_invariant() -> None:
     assert sum(ended.report.strikes.values()) > 6
 
 
+@pytest.mark.drill
 def test_failover_to_a_standby_that_was_silent_loses_nothing_acknowledged() -> None:
     ended = trio.run(run, failover(1))
 
@@ -45,6 +46,7 @@ def test_failover_to_a_standby_that_was_silent_loses_nothing_acknowledged() -> N
     assert unknown > 5, "clients were to repeat calls while the standby was silent"
 
 
+@pytest.mark.drill
 def test_variant_that_sends_again_without_asking_is_caught() -> None:
     tried = list(hunt_until_over("asks-nobody", 1))
 

@@ -128,6 +128,17 @@ async def _serve(folder: Path, mode: str, port: int) -> None:
     await server.serve_forever()
 
 
+def taken_in(folder: Path) -> list[tuple[dict[str, Any], EmailMessage]]:
+    """Return envelope and message of each mail that the relay of this folder has taken, in their order."""
+    found = []
+    for path in sorted((folder / "taken").glob("[0-9]*")):
+        about, _, content = path.read_bytes().partition(b"\n")
+        message = message_from_bytes(content, policy=policy.default)
+        assert isinstance(message, EmailMessage)
+        found.append((json.loads(about), message))
+    return found
+
+
 @dataclass
 class RunningRelay:
     """The relay's process, and what it has taken."""
@@ -143,13 +154,7 @@ class RunningRelay:
     @property
     def taken(self) -> list[tuple[dict[str, Any], EmailMessage]]:
         """Envelope and message of each, in their order."""
-        found = []
-        for path in sorted((self.folder / "taken").glob("[0-9]*")):
-            about, _, content = path.read_bytes().partition(b"\n")
-            message = message_from_bytes(content, policy=policy.default)
-            assert isinstance(message, EmailMessage)
-            found.append((json.loads(about), message))
-        return found
+        return taken_in(self.folder)
 
 
 @contextmanager

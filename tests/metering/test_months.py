@@ -1,5 +1,6 @@
 """A month: sums before and after the aggregator, credit notes, gaps of numbers, and what suppliers sent."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -9,6 +10,7 @@ import pytest
 from lxml import etree
 
 from fe.accounts import months, voidings
+from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.ids import new_id
 from fe.ecf.tax_amounts import tax_amounts
@@ -18,6 +20,8 @@ from fe.metering import aggregator
 from fe.month.period import OneDay, YearMonth
 from fe.store.postgres.db import Database
 from fe.store.records import metering, month_sums, sequences
+from fe.store.records.month_memory import MonthMemory
+from fe.store.records.month_sums import NumberStretch
 from tests.factories.tenants import rows
 from tests.http.front import make_tenant
 from tests.portal.receipts import make_receipt, make_received
@@ -31,6 +35,13 @@ async def fold(db: Database, tenant: TenantId) -> None:
     await aggregator.fold_all(db, tenant)
 
 
+async def read_month(
+    db: Database, tenant: TenantId, month: YearMonth, memory: MonthMemory | None = None
+) -> months.MonthReport:
+    memory = memory or MonthMemory(system_clock)
+    return await db.run_for(tenant, months.report, Environment.ECF, month, memory)
+
+
 async def hold(db: Database, tenant: TenantId, *numbers: int) -> None:
     await rows(
         db,
@@ -42,6 +53,14 @@ async def hold(db: Database, tenant: TenantId, *numbers: int) -> None:
     )
 
 
+async def walk(
+    db: Database, tenant: TenantId, memory: MonthMemory, stretches: Sequence[NumberStretch]
+) -> tuple[int, list[tuple[int, int]]]:
+    found = await db.run(memory.numbers, tenant, Environment.ECF, {"E31": stretches})
+    held, gaps = found["E31"]
+    return held, [(gap.first, gap.last) for gap in gaps]
+
+
 async def test_gaps_at_both_ends_of_a_stretch_are_named(db: Database) -> None:
     tenant = await make_tenant(db)
     await hold(db, tenant, 3, 4, 5, 8, 30, 51, 60, 71, 72)
@@ -49,10 +68,10 @@ async def test_gaps_at_both_ends_of_a_stretch_are_named(db: Database) -> None:
         (f"E31{first:010d}", f"E31{last:010d}") for first, last in ((1, 10), (51, 60), (71, 72), (80, 81), (90, 90))
     ]
 
-    held, gaps = await db.run(month_sums.walk_numbers, tenant, Environment.ECF, stretches)
+    held, gaps = await walk(db, tenant, MonthMemory(system_clock), stretches)
 
     assert held == 8
-    assert [(gap.first, gap.last) for gap in gaps] == [(1, 2), (6, 7), (9, 10), (52, 59), (80, 81), (90, 90)]
+    assert gaps == [(1, 2), (6, 7), (9, 10), (52, 59), (80, 81), (90, 90)]
 
 
 async def test_gaps_found_by_block_are_those_found_one_by_one(db: Database) -> None:
@@ -67,10 +86,49 @@ async def test_gaps_found_by_block_are_those_found_one_by_one(db: Database) -> N
             plain = [(one + 1, other - 1) for one, other in pairs if other > one + 1]
 
             stretch = (f"E31{first:010d}", f"E31{last:010d}")
-            count, gaps = await db.run(month_sums.walk_numbers, tenant, Environment.ECF, [stretch])
+            count, gaps = await walk(db, tenant, MonthMemory(system_clock), [stretch])
 
             assert count == sum(first <= number <= last for number in held)
-            assert [(gap.first, gap.last) for gap in gaps] == plain[: month_sums.MOST_GAPS]
+            assert gaps == plain[: month_sums.MOST_GAPS]
+
+
+async def test_what_is_remembered_of_numbers_is_what_is_there(db: Database) -> None:
+    """While gaps are filled, numbers are added, and other stretches are asked for."""
+    tenant, chance, memory = await make_tenant(db), Random(5), MonthMemory(system_clock)
+    held: set[int] = set()
+    for begin in (1, 700):
+        held |= set(range(begin, begin + 600))
+    await hold(db, tenant, *held)
+    for turn in range(12):
+        new = [n for n in range(1501 + turn * 180, 1681 + turn * 180) if chance.random() > (0.02, 0.3)[turn % 2]]
+        new += [n for n in sorted(set(range(1, 1501 + turn * 180)) - held) if chance.random() > 0.7]
+        await hold(db, tenant, *set(new) - held)
+        held |= set(new)
+        for first, last in ((1, max(held)), (chance.randrange(1, 900), chance.randrange(900, 4000)), (1200, 1200)):
+            among = [first - 1, *(number for number in sorted(held) if first <= number <= last), last + 1]
+            plain = [(one + 1, other - 1) for one, other in pairwise(among) if other > one + 1]
+
+            count, gaps = await walk(db, tenant, memory, [(f"E31{first:010d}", f"E31{last:010d}")])
+
+            assert count == sum(first <= number <= last for number in held)
+            assert gaps == plain[: month_sums.MOST_GAPS]
+
+
+async def test_what_was_received_since_is_added_to_what_is_remembered(db: Database) -> None:
+    """Receipts from more than an hour ago are read once, later ones each time."""
+    tenant, now, memory = await make_tenant(db), system_clock(), MonthMemory(system_clock)
+    made = []
+    for number, minutes in enumerate((600, 500, 10, 0)):
+        made.append(await make_received(db, tenant, e_ncf=f"E31{number:010d}", at=now - timedelta(minutes=minutes)))
+        found = [(await read_month(db, tenant, NOVEMBER, kept)).received for kept in (memory, None)]
+        if number != 1:  # it came 100 minutes late, and what was there before it was remembered
+            assert [(one.receipts, one.total) for (one,) in found] == [(number + 1, 118 * Decimal(number + 1))] * 2
+        else:
+            memory = MonthMemory(system_clock)
+
+    await rows(db, "UPDATE received SET total = 1000 WHERE received_id = ANY (%(ids)s) RETURNING 1", ids=made)
+    (of_month,) = (await read_month(db, tenant, NOVEMBER, memory)).received
+    assert (of_month.receipts, of_month.total) == (4, Decimal(2 * 118 + 2 * 1000))
 
 
 async def test_receipts_of_a_month_that_came_after_it_are_in_its_sums(db: Database) -> None:
@@ -90,14 +148,14 @@ async def test_receipts_of_a_month_that_came_after_it_are_in_its_sums(db: Databa
         numbers.append(e_ncf)
         await make_received(db, tenant, e_ncf=e_ncf, at=at)
 
-    report = await months.read_report(db, tenant, Environment.ECF, NOVEMBER)
+    report = await read_month(db, tenant, NOVEMBER)
     day = await db.run(month_sums.still_open, tenant, Environment.ECF, OneDay(AT.date()))
 
     for (waiting,) in (report.still_open, day):
         assert (waiting.receipts, waiting.first_number, waiting.last_number) == (3, numbers[0], numbers[-1])
     (received,) = report.received
     assert (received.receipts, received.without_amounts, received.total) == (3, 0, Decimal("354.00"))
-    later = await months.read_report(db, tenant, Environment.ECF, NOVEMBER.after)
+    later = await read_month(db, tenant, NOVEMBER.after)
     assert (later.still_open, later.received) == ([], [])
 
 
@@ -139,9 +197,9 @@ async def test_a_month_is_the_same_before_and_after_the_aggregator(db: Database)
         (6, None),
     ):
         await make_receipt(db, tenant, status=status, at=AT, e_ncf=f"E31{number:010d}")
-    before = await months.read_report(db, tenant, Environment.ECF, NOVEMBER)
+    before = await read_month(db, tenant, NOVEMBER)
     await fold(db, tenant)
-    after = await months.read_report(db, tenant, Environment.ECF, NOVEMBER)
+    after = await read_month(db, tenant, NOVEMBER)
 
     assert after == before
     assert [(one.status, one.receipts) for one in after.issued] == [
@@ -156,7 +214,7 @@ async def test_a_month_is_the_same_before_and_after_the_aggregator(db: Database)
     counts = (account.accepted, account.rejected, account.failed, account.still_open, account.other_months)
     assert counts == (2, 1, 0, 1, 0)
     assert (account.without_receipt, [(gap.first, gap.last) for gap in account.gaps]) == (2, [(3, 4)])
-    empty = await months.read_report(db, tenant, Environment.ECF, NOVEMBER.after)
+    empty = await read_month(db, tenant, NOVEMBER.after)
     assert not empty.issued
     assert not empty.numbers
     assert empty.totals.sales == 0
@@ -179,7 +237,7 @@ async def test_numbers_far_apart_are_not_drawn_and_a_number_that_went_on_counts_
                 id=made,
             )
 
-    report = await months.read_report(db, tenant, Environment.ECF, NOVEMBER)
+    report = await read_month(db, tenant, NOVEMBER)
 
     (account,) = report.numbers
     counts = (account.accepted, account.rejected, account.failed, account.still_open, account.other_months)
@@ -194,8 +252,8 @@ async def test_received_receipts_are_computed_once_and_added_up(db: Database) ->
         await make_received(db, tenant, e_ncf=f"E31{number:010d}", at=AT)
     issued_on = YearMonth(2026, 11)
 
-    first = await months.read_report(db, tenant, Environment.ECF, issued_on)
-    again = await months.read_report(db, tenant, Environment.ECF, issued_on)
+    first = await read_month(db, tenant, issued_on)
+    again = await read_month(db, tenant, issued_on)
 
     assert first == again
     assert [(one.ecf_type, one.receipts) for one in first.received] == [("31", 2)]

@@ -25,6 +25,7 @@ from fe.operations.replay import (
     resume_plan,
     run_plan,
 )
+from fe.operations.why import PAGES
 from fe.store.postgres.db import Database, open_database
 from fe.store.queue import audit, dead_letters, replay_plans
 from fe.store.queue.audit import OperatorAction
@@ -129,7 +130,7 @@ def looked_at(**changes: Any) -> Preview:
 def test_a_preview_says_what_was_sent_and_what_would_be(changes: dict[str, Any], sent: str, would: str) -> None:
     shown = looked_at(**changes)
 
-    assert (shown.was_sent, shown.would, shown.obstacles) == (sent, would, ())
+    assert (str(shown.was_sent), str(shown.would), shown.obstacles) == (sent, would, ())
 
 
 def test_previews_of_rows_that_differ_in_digest_and_track_id_are_of_one_kind() -> None:
@@ -137,7 +138,7 @@ def test_previews_of_rows_that_differ_in_digest_and_track_id_are_of_one_kind() -
     asked = [looked_at(stage="track", sends=1, last_sent_at=NOW, track_id=one).kind for one in ("d2b6", "77aa")]
 
     assert len({looked_at(**sent, sent_sha256=f"{number:064}").kind for number in range(20)}) == 1
-    assert asked == ["ask again for the verdict of its trackId; send nothing"] * 2
+    assert [str(one) for one in asked] == ["ask again for the verdict of its trackId; send nothing"] * 2
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,19 @@ def test_previews_of_rows_that_differ_in_digest_and_track_id_are_of_one_kind() -
     ],
 )
 def test_what_stands_in_the_way_is_said(changes: dict[str, Any], obstacle: str) -> None:
-    assert looked_at(**changes).obstacles == (obstacle,)
+    assert [str(one) for one in looked_at(**changes).obstacles] == [obstacle]
+
+
+def test_a_page_says_a_preview_in_spanish_with_days_of_santo_domingo() -> None:
+    ended = datetime(2026, 11, 20, 3, tzinfo=UTC)
+    shown = preview(
+        replace(DEAD_LETTER, sends=1, open_sends=1, last_sent_at=ended, certificate_until=ended), NOW, PAGES
+    )
+
+    assert shown.was_sent.es.endswith("una vez, la última el 19-11-2026 23:00:00; no se sabe qué pasó con él")
+    assert [one.es.partition(":")[0] for one in shown.obstacles] == [
+        "el último certificado de la empresa venció el 19-11-2026"
+    ]
 
 
 def test_all_obstacles_are_said_at_once() -> None:

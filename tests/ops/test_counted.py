@@ -110,20 +110,24 @@ async def test_the_longest_wait_for_a_verdict_is_counted_from_when_it_was_receiv
         assert value(metrics, "fe_verdicts_awaited_oldest_seconds", environment="testecf") == 0
 
 
+async def used_key(db: Database, tenant: TenantId, days_ago: int = 1) -> None:
+    await rows(
+        db,
+        """WITH k AS (INSERT INTO api_keys (api_key_id, tenant_id, environment, secret_hash, scopes)
+                      VALUES ('fak_' || lpad(%(tenant)s::text, 12, '0'), %(tenant)s, 'ecf', sha256(''), '{}')
+                      RETURNING api_key_id)
+           INSERT INTO api_key_uses (tenant_id, api_key_id, last_used_at)
+           SELECT %(tenant)s, k.api_key_id, now() - make_interval(days => %(days)s) FROM k""",
+        tenant=tenant,
+        days=days_ago,
+    )
+
+
 async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> None:
     metrics = Metrics()
     active, gone = await make_tenant(db), await make_tenant(db)
     for tenant, days_ago in ((active, 1), (gone, 31)):
-        await rows(
-            db,
-            """WITH k AS (INSERT INTO api_keys (api_key_id, tenant_id, environment, secret_hash, scopes)
-                          VALUES ('fak_' || lpad(%(tenant)s::text, 12, '0'), %(tenant)s, 'ecf', sha256(''), '{}')
-                          RETURNING api_key_id)
-               INSERT INTO api_key_uses (tenant_id, api_key_id, last_used_at)
-               SELECT %(tenant)s, k.api_key_id, now() - make_interval(days => %(days)s) FROM k""",
-            tenant=tenant,
-            days=days_ago,
-        )
+        await used_key(db, tenant, days_ago)
         for days_left, retired in ((-1, None), (3, None), (20, None), (45, None), (400, None), (-5, NOW)):
             await rows(
                 db,
@@ -173,6 +177,46 @@ async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> N
     assert certificates == dict.fromkeys(collectors.CERTIFICATE_TIMES, 1)
     assert numbers == {"none": 1, "under_3_days": 1, "under_10_percent": 1, "enough": 2}
     assert expiring == dict.fromkeys(collectors.SEQUENCE_TIMES, 1)
+
+
+@pytest.mark.parametrize(
+    ("following", "own_left", "ahead_left", "number", "time_left"),
+    [
+        (101, 30, 400, "enough", "later"),
+        (50, -1, 400, "enough", "later"),
+        (50, None, 30, "enough", "never"),
+        (101, None, 30, "enough", "within_60_days"),
+        (101, 30, -1, "none", "within_60_days"),
+        (101, -1, -1, "none", "expired"),
+    ],
+)
+async def test_next_range_counts_unless_it_has_expired_itself(
+    db: Database, following: int, own_left: int | None, ahead_left: int, number: str, time_left: str
+) -> None:
+    metrics = Metrics()
+    tenant = await make_tenant(db)
+    await used_key(db, tenant)
+    await rows(
+        db,
+        """INSERT INTO sequences (tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number,
+                                  expire_at, created_at, next_min, next_max, next_expire_at)
+           VALUES (%(tenant)s, 'ecf', 'E31', gen_random_uuid(), 1, 100, %(next)s, now() + %(own)s * interval '1 day',
+                   now() - interval '100 days', 501, 1500, now() + %(ahead)s * interval '1 day')""",
+        tenant=tenant,
+        next=following,
+        own=own_left,
+        ahead=ahead_left,
+    )
+
+    async with taking_stock(db, metrics):
+        left = [one for one in collectors.NUMBERS_LEFT if value(metrics, "fe_sequences", environment="ecf", left=one)]
+        ends = [
+            one
+            for one in collectors.SEQUENCE_TIMES
+            if value(metrics, "fe_sequences_expiring", environment="ecf", expires=one)
+        ]
+
+    assert (left, ends) == ([number], [time_left])
 
 
 def certificates_of(metrics: Metrics, at_work_in: str) -> dict[str, float | None]:
@@ -340,6 +384,7 @@ async def test_a_database_that_takes_no_writes_is_reachable_and_not_writable(dsn
             conn.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
             conn.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'fe'")
         await until(lambda: value(metrics, "fe_database_writable") == 0)
+        assert not metrics.takes_writes
         await until(lambda: value(metrics, "fe_database_reachable") == 1)
         nursery.cancel_scope.cancel()
 

@@ -352,6 +352,7 @@ def case(fault: Fault) -> dict[str, object]:
     }
 
 
+@pytest.mark.drill
 @needs_promtool
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
 def test_a_fault_drives_its_alerts_to_firing_and_back(fault: Fault, tmp_path: Path) -> None:

@@ -181,6 +181,7 @@ def block(name: str) -> str:
     return found
 
 
+@pytest.mark.drill
 @pytest.mark.timeout(600)
 def test_empty_machine_installed_as_the_pages_say_issues_its_first_receipt(
     machine: tuple[Machine, str], wheel: Path

@@ -132,6 +132,7 @@ async def are_over(manager: httpx.AsyncClient, names: Set[str]) -> bool:
 @needs_alertmanager
 @pytest.mark.timeout(900)
 # A request that a fault cuts off while it is sent leaves httpx's iterator of its body to the collector.
+@pytest.mark.drill
 @pytest.mark.filterwarnings("ignore:Async generator 'httpx._content.ByteStream:ResourceWarning")
 async def test_faults_are_told_of_once_and_it_is_told_when_they_are_over(tmp_path: Path) -> None:
     async with (
@@ -185,6 +186,7 @@ async def a_front(service: Worked) -> AsyncIterator[tuple[str, str]]:
             await process.wait()
 
 
+@pytest.mark.drill
 @needs_prometheus
 @needs_alertmanager
 @pytest.mark.timeout(900)

@@ -77,6 +77,7 @@ def written(selector: Selector) -> str:
     return selector.metric + "{" + ", ".join(f'{name}{how}"{value}"' for name, how, value in selector.matchers) + "}"
 
 
+@pytest.mark.drill
 @needs_prometheus
 @pytest.mark.timeout(900)
 async def test_every_query_of_every_panel_and_rule_gives_data(tmp_path: Path) -> None:

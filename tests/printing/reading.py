@@ -2,12 +2,14 @@
 
 import io
 import re
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
 import pikepdf
 import pypdfium2
 import zxingcpp
+from fpdf import FPDF
 from PIL import Image
 
 
@@ -71,6 +73,17 @@ def attached(document: bytes) -> bytes:
 
 def picture(png: bytes) -> Image.Image:
     return Image.open(io.BytesIO(png)).convert("L")
+
+
+def svg_picture(svg: bytes) -> Image.Image:
+    """Draw an SVG on a page of a PDF, and the page as a picture."""
+    page = FPDF(unit="pt", format=(400, 400))
+    page.add_page()
+    with warnings.catch_warnings(action="ignore"):  # it has no viewBox: its width and height are taken
+        page.image(io.BytesIO(svg), 0, 0, 400, 400)
+    with pypdfium2.PdfDocument(bytes(page.output())) as opened:
+        drawn: Image.Image = opened[0].render(scale=2).to_pil()
+        return drawn
 
 
 def overlaps(document: bytes) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pikepdf
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
 from fontTools.ttLib import TTFont
 from lxml import etree
 
@@ -16,11 +17,14 @@ from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
-from fe.printing import FiscalStanding, NotPrintable, PaperSize, PrintOptions, pdf, ticket
+from fe.ecf.texts import Language
+from fe.integrator import signed as integrator_signed
+from fe.printing import FiscalStanding, NotPrintable, PaperSize, PrintOptions, TooManyPages, canvas, pdf, ticket
 from fe.printing.labels import LEGENDS, MODIFICATIONS, TITLES
 from fe.printing.read import read, show
-from tests.ecf.receipts import line, receipt
-from tests.factories.certificates import default_credential
+from tests.cli.in_process import FeHere
+from tests.ecf.receipts import NOW, line, receipt
+from tests.factories.certificates import default_credential, default_root
 from tests.factories.signatures import verify_with_xmlsec
 from tests.printing import reading
 from tests.printing.documents import GOLDEN, SAMPLES, long_receipt, official_cases, sign, signed
@@ -30,10 +34,11 @@ from tests.shared import needs_shared
 every_receipt = pytest.mark.parametrize("path", [*GOLDEN, *SAMPLES], ids=lambda path: path.stem)
 every_layout = pytest.mark.parametrize("layout", PaperSize)
 COFFEE = next(path for path in GOLDEN if "coffee" in path.stem)
+LUNCH = next(path for path in GOLDEN if "lunch" in path.stem)
 
 #: Amounts that a print need not have (authority.md#printed).
 _NOT_PRINTED = re.compile(
-    r"(Retencion|TablaFormasPago|Subtotales|Paginacion|ImpuestosAdicionales\w*|TablaSub\w+|Mineria|OtraMonedaDetalle)/|"
+    r"(Retencion|Subtotales|Paginacion|ImpuestosAdicionales\w*|TablaSub\w+|Mineria|OtraMonedaDetalle)/|"
     r"(ITBIS[123]|MontoGravado(I)?[123]\w*|TotalITBIS[123]\w*)$"
 )
 _AMOUNT = re.compile(r"(Monto|Total(ITBIS|ISR)|Valor|Saldo|Precio(Unitario)|Descuento|Recargo)", re.ASCII)
@@ -146,7 +151,42 @@ def test_official_case_printed_has_the_amounts_of_the_authoritys_workbook(place:
             assert (layout, missing) == (layout, set())
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+@every_layout
+@pytest.mark.parametrize(
+    ("language", "cash", "card"),
+    [("es", "Efectivo", "Tarjeta de débito o crédito"), ("en", "Cash", "Debit or credit card")],
+)
+def test_each_form_of_payment_is_printed_with_its_amount(
+    layout: PaperSize, language: Language, cash: str, card: str
+) -> None:
+    options = PrintOptions(layout=layout, language=language)
+    texts = [reading.text(pdf(signed(LUNCH), options))]
+    if layout.is_roll:
+        texts.append(" ".join(decode(ticket(signed(LUNCH), options)).text.split()))
+
+    for text in texts:
+        assert f"{cash}: 1,000.00 {card}: 280.00" in text
+
+
+@every_layout
+def test_sale_on_credit_is_named_once(layout: PaperSize) -> None:
+    printed = reading.text(pdf(signed(COFFEE), PrintOptions(layout=layout)))
+
+    assert "Condición de pago: Crédito" in printed
+    assert "venta a crédito" not in printed.lower()
+
+
+def test_sale_partly_on_credit_has_both_forms_of_payment() -> None:
+    root = parse_xml(LUNCH.read_bytes())
+    kind, form = root.find("Encabezado/IdDoc/TipoPago"), root.find(".//FormaDePago[2]/FormaPago")
+    assert kind is not None
+    assert form is not None
+    kind.text, form.text = "2", "4"
+
+    assert "Efectivo: 1,000.00 Venta a crédito: 280.00" in reading.text(pdf(sign(root), PrintOptions()))
+
+
+@every_receipt
 @every_layout
 def test_receipt_printed_has_a_qr_code_that_leads_to_the_authority(path: Path, layout: PaperSize) -> None:
     xml = signed(path)
@@ -181,12 +221,23 @@ def test_pdf_carries_the_signed_document_which_verifies() -> None:
 
 
 @pytest.mark.skipif(shutil.which("pdfdetach") is None, reason="NOT PROVED HERE: there is no pdfdetach (poppler-utils)")
-def test_document_taken_out_by_poppler_verifies_with_xmlsec(tmp_path: Path) -> None:
+def test_document_taken_out_by_poppler_verifies_with_xmlsec_and_fe_verify(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "receipt.pdf").write_bytes(pdf(signed(COFFEE), PrintOptions()))
 
     subprocess.run(["pdfdetach", "-save", "1", "-o", "receipt.xml", "receipt.pdf"], cwd=tmp_path, check=True)
 
-    verify_with_xmlsec((tmp_path / "receipt.xml").read_bytes(), default_credential())
+    taken_out = (tmp_path / "receipt.xml").read_bytes()
+    assert taken_out == signed(COFFEE)
+    verify_with_xmlsec(taken_out, default_credential())
+
+    fe = FeHere(tmp_path, "", monkeypatch, capsys)
+    monkeypatch.setattr(integrator_signed, "system_clock", lambda: NOW)
+    (tmp_path / "roots.pem").write_bytes(default_root().certificate.public_bytes(Encoding.PEM))
+    (tmp_path / "changed.xml").write_bytes(taken_out.replace(b">14232.00<", b">14.32<"))
+    assert {one["state"] for one in fe.json("verify", "receipt.xml", "--roots", "roots.pem")} == {"ok"}
+    assert fe("verify", "changed.xml", "--roots", "roots.pem").code == 1
 
 
 def test_deferred_receipt_without_verdict_has_its_legend_and_is_no_preview() -> None:
@@ -345,7 +396,7 @@ def test_longest_names_are_printed_whole_and_overlap_nothing(layout: PaperSize) 
 
 
 def longest_texts() -> etree._Element:
-    """Beer of the longest names and the largest amounts that the schema permits."""
+    """Beer of the longest names, the largest amounts and the most forms of payment that the schema permits."""
     root = parse_xml(next(path for path in GOLDEN if "beer" in path.stem).read_bytes())
     texts = {
         "RazonSocialEmisor": "W" * 150,
@@ -355,6 +406,12 @@ def longest_texts() -> etree._Element:
         "NombreItem": "W" * 80,
         "DescripcionItem": "Ñ" * 1000,
     }
+    payment = root.find("Encabezado/IdDoc/TipoPago")
+    assert payment is not None
+    forms = "".join(
+        f"<FormaDePago><FormaPago>{form}</FormaPago><MontoPago>1.00</MontoPago></FormaDePago>" for form in range(1, 8)
+    )
+    payment.addnext(etree.fromstring(f"<TablaFormasPago>{forms}</TablaFormasPago>"))
     for element in root.iter(etree.Element):
         name = etree.QName(element).localname
         element.text = texts.get(name, element.text)
@@ -381,6 +438,26 @@ def test_long_receipt_is_printed_whole(number: int, longest: int) -> None:
     ecf_type = EcfType.DEBIT_NOTE if number > 1_000 else EcfType.CREDIT_FISCAL
     with reading.opened(pdf(long_receipt(number, ecf_type), PrintOptions())) as opened:
         assert number / 30 < len(opened.pages) < longest
+
+
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [
+        (200, PrintOptions()),
+        (1, PrintOptions(copies=("original", "copia", "archivo"))),
+        (1, PrintOptions(layout=PaperSize.ROLL_80, copies=("original", "copia", "archivo"))),
+    ],
+    ids=["lines", "copies", "copies of a roll"],
+)
+def test_receipt_with_more_pages_than_the_limit_is_refused(
+    lines: int, options: PrintOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(canvas, "MAX_PAGES", 2)
+
+    with pytest.raises(TooManyPages, match="more than 2 pages"):
+        pdf(long_receipt(lines), options)
+
+    assert len(reading.pages(pdf(long_receipt(1), PrintOptions(copies=("original", "copia"))))) == 2
 
 
 @pytest.mark.parametrize("given", [b"", b"<ECF/>", b"%PDF", b"<RFCE><Encabezado/></RFCE>"])

@@ -31,6 +31,7 @@ def test_ticket_has_all_of_the_receipt_within_the_width(path: Path, layout: Pape
     wanted = [receipt.title, receipt.e_ncf, receipt.issuer.name, receipt.code, show(receipt.total)]
     wanted += [item.name for item in receipt.items]
     wanted += [show(amount) for item in receipt.items for amount in (item.price, item.vat, item.value)]
+    wanted += [f"ITBIS:{show(item.vat)}" for item in receipt.items]
     wanted += [show(one.amount) for one in (*receipt.totals, *receipt.after_total)]
     assert [words for words in wanted if "".join(words.split()) not in squeezed] == []
     assert max(len(line) for line, _ in printed.lines) <= ROLLS[layout]

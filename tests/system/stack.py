@@ -22,8 +22,11 @@ from fe.process.workers import Listeners
 from fe.secrets.vault import Vault
 from fe.simulator import Addresses, SimulatorSettings, simulate
 from fe.store.postgres.db import Database, open_database
+from fe.store.records import receivers
+from fe.store.records.receivers import Receiver
 from fe.store.records.tenants import Tenant
 from tests.factories.companies import credential_of_today
+from tests.ports import free_port
 from tests.waiting import PATIENCE, PAUSING
 
 ISSUER = {
@@ -97,6 +100,26 @@ async def provision(
     return tenant, credential, key
 
 
+async def _playing(addresses: Addresses, data_dir: Path) -> dict[str, Any]:
+    """Return the settings with which the simulator plays other taxpayers; the reception trusts its certificate."""
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
+        supplier = (await client.get(f"{addresses.management}/supplier")).json()
+    roots = data_dir / "roots.pem"
+    roots.write_text(supplier["pem"])
+    return {
+        "authority_simulated": True,
+        "simulator_url": addresses.management,
+        "reception_bind": f"127.0.0.1:{free_port()}",
+        "reception_roots": roots,
+    }
+
+
+async def open_reception(db: Database, tenant: Tenant, environment: Environment) -> None:
+    """Begin to receive what suppliers send to a tenant."""
+    receiver = Receiver(tenant.tenant_id, environment, tenant.issuer["RNCEmisor"], False)
+    assert await db.run(receivers.open_reception, receiver)
+
+
 @asynccontextmanager
 async def running_stack(
     dsn: str,
@@ -106,11 +129,17 @@ async def running_stack(
     environment: Environment = Environment.TESTECF,
     credential: Credential | None = None,
     role: str = "all",
+    sandbox: bool = False,
     **overrides: Any,
 ) -> AsyncIterator[Stack]:
-    """Run everything for as long as the block lasts; with the role `http` all but the actors."""
+    """Run everything for as long as the block lasts; with the role `http` all but the actors.
+
+    With `sandbox`, the simulator plays other taxpayers, and the tenant receives.
+    """
     async with trio.open_nursery() as nursery:
         addresses: Addresses = await nursery.start(simulate, simulator or SimulatorSettings())
+        if sandbox:
+            overrides = {**await _playing(addresses, data_dir), **overrides}
         settings = load_settings(
             database_url=dsn,
             data_dir=data_dir,
@@ -130,6 +159,8 @@ async def running_stack(
         nursery.start_soon(serve, settings, dsn, role, None if role == "http" else vault, listeners)
         async with open_database(dsn) as db:
             tenant, credential, key = await provision(db, vault, pepper, environment=environment, credential=credential)
+            if sandbox:
+                await open_reception(db, tenant, environment)
             base_url = f"http://127.0.0.1:{port}{PREFIX}"
             async with httpx.AsyncClient(
                 base_url=base_url, timeout=PATIENCE, trust_env=False, limits=PAUSING

@@ -165,6 +165,9 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
         token, *_ = pasted.splitlines()
         going_on = f"FE_URL={_base_url(printed)}\n{token}\n{_one_of_every_type()}"
         ten = subprocess.run(["bash", "--norc", "-c", going_on], capture_output=True, text=True, timeout=500)
+        receipts = 'curl -sS -X POST "$FE_URL/sandbox/receipts" -H "Authorization: Bearer $TOKEN"'
+        ordered = f"FE_URL={_base_url(printed)}\n{token}\n{receipts}"
+        supplied = subprocess.run(["bash", "--norc", "-c", ordered], capture_output=True, text=True, timeout=300)
         used = subprocess.run(
             ["sh", "-c", f". {folder}/env && {sys.executable} -m fe tenant list"],
             capture_output=True,
@@ -183,6 +186,7 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
     assert [one["total"] for one in listed] == [14] * 2 * len(said)
     assert [one.stderr for one in said] == [""] * len(said)
     assert re.findall(r"^(E\d\d)\d{10} Aceptado$", ten.stdout, re.MULTILINE) == PREFIXES_BUT_31, ten.stdout + ten.stderr
+    assert json.loads(supplied.stdout)["receivedId"], supplied.stdout
     assert "Comercial Río Ozama SRL" in used.stdout
     assert len(running) >= 3
     assert rest == "Stopping everything.\n"

@@ -186,6 +186,7 @@ async def installed(dsn: str, folder: Path) -> AsyncIterator[Installation]:
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.drill
 @pytest.mark.timeout(900)
 async def test_migrated_first_both_releases_serve_and_finish_each_others_documents(
     before: Path, empty: str, tmp_path: Path
@@ -221,6 +222,7 @@ async def test_migrated_first_both_releases_serve_and_finish_each_others_documen
     assert received == {f"E31{number:010}": 1 for number in range(1, 24)}
 
 
+@pytest.mark.drill
 @pytest.mark.timeout(900)
 async def test_what_was_on_its_way_under_the_release_before_is_finished_by_this_one(
     before: Path, empty: str, tmp_path: Path

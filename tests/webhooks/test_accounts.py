@@ -13,8 +13,8 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.records import rewrapping
 from fe.store.records.rewrapping import WEBHOOK_HEADERS, EncryptedRow
 from fe.store.webhooks import endpoints
-from fe.webhooks.accounts import Wanted, WebhookAccounts
-from tests.factories.tenants import make_tenant
+from fe.webhooks.accounts import NotNow, NoWebhook, Wanted, WebhookAccounts
+from tests.factories.tenants import make_tenant, rows
 from tests.waiting import until_waited_for
 from tests.webhooks.receiver import WEBHOOK_VAULT, make_endpoint
 
@@ -51,3 +51,53 @@ async def test_headers_that_are_wrapped_under_another_key_meanwhile_stay_so(db: 
     (found,) = await db.run(endpoints.listed, tenant)
     assert (found.url[-1], found.enabled) == (("b", True) if does == "set" else ("a", False))
     assert (await encrypted(db)).values == under_another
+
+
+async def test_deleted_endpoint_keeps_neither_secrets_nor_headers(db: Database) -> None:
+    tenant = await make_tenant(db)
+    made = await make_endpoint(db, tenant, "https://ozama.example/a", environment=Environment.ECF, headers=HEADERS)
+    await db.run(endpoints.remove, tenant, made.endpoint, at=system_clock())
+
+    assert await rows(db, "SELECT headers FROM webhook_endpoints") == [{"headers": None}]
+    assert await rows(db, "SELECT 1 FROM webhook_secrets") == []
+
+
+async def test_endpoint_deleted_while_its_secret_is_replaced_gets_none(db: Database) -> None:
+    tenant = await make_tenant(db)
+    made = await make_endpoint(db, tenant, "https://ozama.example/a", environment=Environment.ECF, name="crm")
+    refused: list[str] = []
+
+    async def rotate() -> None:
+        try:
+            await db.run(ACCOUNTS.rotate, tenant, Environment.ECF, system_clock(), name="crm")
+        except NoWebhook as missing:
+            refused.append(missing.text.en)
+
+    async def delete(conn: Conn, nursery: trio.Nursery) -> None:
+        await endpoints.remove(conn, tenant, made.endpoint, at=system_clock())
+        nursery.start_soon(rotate)
+        await until_waited_for(db)
+
+    async with trio.open_nursery() as nursery:
+        await db.transact(delete, nursery)
+
+    assert refused == ["there is no webhook endpoint crm in ecf"]
+    assert await rows(db, "SELECT 1 FROM webhook_secrets") == []
+
+
+async def test_endpoint_whose_secrets_are_gone_shows_none(db: Database) -> None:
+    """As a call finds it that looked at the endpoint just before it was deleted."""
+    tenant = await make_tenant(db)
+    await make_endpoint(db, tenant, "https://ozama.example/a", environment=Environment.ECF)
+    await rows(db, "DELETE FROM webhook_secrets RETURNING 1")
+
+    with pytest.raises(NoWebhook):
+        await db.run(ACCOUNTS.reveal, tenant, Environment.ECF, system_clock())
+
+
+async def test_refusal_of_a_test_names_which_of_several_endpoints_is_off(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_endpoint(db, tenant, "https://a.example", environment=Environment.ECF, name="crm", enabled=False)
+
+    with pytest.raises(NotNow, match="the webhook crm of ecf is disabled"):
+        await db.run(ACCOUNTS.test, tenant, Environment.ECF, system_clock(), name="crm")

@@ -24,8 +24,8 @@ from fe.store.records.receivers import Receiver
 from fe.store.records.tenants import Tenant
 
 ENVIRONMENT = Environment.TESTECF
-NAME = "Río Ozama (demonstration)"
-BUYER_NAME = "Brisas del Yaque (demonstration)"
+NAME = "Río Ozama (demostración)"
+BUYER_NAME = "Brisas del Yaque (demostración)"
 
 _HOLDER, _HOLDER_ID = "Altagracia Demostración", "00100000008"
 _PASSPHRASE = "solo para la demostración"  # noqa: S105  (of a key that is made for this run and thrown away)

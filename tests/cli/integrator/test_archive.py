@@ -6,6 +6,7 @@ from pathlib import Path
 
 import trio
 
+from fe.archive.program import FILE_NAME, build_verifier
 from fe.ecf.catalogue import Environment
 from fe.objects.storage import FolderStore
 from fe.store.postgres.db import Database
@@ -55,6 +56,7 @@ async def test_archive_is_listed_and_pulled_once_and_goes_on_where_it_broke(
             "000001.zip",
             "000002.zip",
         ]
+        assert (home / FILE_NAME).read_bytes() == build_verifier()
         tokens = [path.read_bytes() for path in sorted(home.glob("*.tst"))]
         assert tokens == [
             b"".join(store.stream(name)) for name in sorted(store.sizes(f"{tenant}/ecf/")) if "tst" in name

@@ -456,4 +456,5 @@ def test_ci_runs_the_check_the_tests_and_those_on_the_oldest_server() -> None:
     script = ROOT / ".ci" / "run"
 
     assert os.access(script, os.X_OK)
-    assert re.findall(r"^make \w+", script.read_text(), re.MULTILINE) == ["make check", "make test", "make debian"]
+    called = re.findall(r"^(?:make|tried) \w+", script.read_text(), re.MULTILINE)
+    assert called == ["make check", "tried test", "tried debian"]

@@ -69,9 +69,10 @@ _LATER = f"""
 #: Rows that were there and are gone, which the held snapshot keeps from being cleaned away.
 _DIE = (
     """INSERT INTO outbox (tenant_id, subject, stage, environment, host, run_at)
-       SELECT %(tenant)s, gen_random_uuid(), stage, 'testecf', host, now() - interval '1 minute'
-         FROM generate_series(1, %(rows)s::int),
-              (VALUES ('sign', ''), ('send', 'ecf'), ('track', 'ecf')) AS lanes (stage, host)""",
+       SELECT %(tenant)s, uuid_floor(now() - interval '1 hour' + (3 * n + nth) * interval '1 millisecond'), stage,
+              'testecf', host, now() - interval '1 minute'
+         FROM generate_series(1, %(rows)s::int) AS n,
+              (VALUES (0, 'sign', ''), (1, 'send', 'ecf'), (2, 'track', 'ecf')) AS lanes (nth, stage, host)""",
     "DELETE FROM outbox WHERE tenant_id = %(tenant)s",
 )
 

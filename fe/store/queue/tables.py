@@ -218,14 +218,15 @@ _CLAIM_ON_NODES = """
 
 # Of workers that `silent` names. A row over which workers have died before is due at a moment of its own, one of sixty
 # that its id and its epoch give it. One of them may be what ends the processes that touch it: claimed together with it
-# again and again, the others would die with it until they were given up.
+# again and again, the others would die with it until they were given up. The count is asked once, before the table is
+# read: mostly nobody is silent, and dead row versions that an old snapshot holds would be read all the same.
 _RESCUE = """
     UPDATE {table} AS o
        SET run_at = now() + CASE WHEN o.deaths = 0 THEN interval '0'
                                  ELSE %(apart)s::interval
                                       * (('x' || left(md5(o.subject::text || o.epoch), 6))::bit(24)::int %% 60) / 60 END
       FROM silent
-     WHERE o.holder = silent.holder AND o.run_at > now()
+     WHERE (SELECT count(*) FROM silent) > 0 AND o.holder = silent.holder AND o.run_at > now()
     RETURNING o.stage::text AS stage
 """
 

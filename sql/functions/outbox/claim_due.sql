@@ -16,7 +16,7 @@ CREATE OR REPLACE FUNCTION claim_due(
 LANGUAGE plpgsql SET enable_seqscan TO off AS $$
 DECLARE
     -- Due rows that are looked at; where there are more, tenants that are visited.
-    few CONSTANT int := 100;
+    few CONSTANT int := 400;
     steps CONSTANT int := 256;
     claims claimed[] := '{}';
     fresh claimed[];

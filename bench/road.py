@@ -109,12 +109,12 @@ def drive(stack: Stack, numbers: Numbers, documents: int, clients: int, *, lines
     )
 
 
-def wait_for_verdicts(stack: Stack, patience: float = PATIENCE, *, since: UUID = UUID(int=0)) -> None:
-    """Return when the tenant has no work left from the id `since` on. Raises Lost."""
+def wait_for_verdicts(stack: Stack, patience: float = PATIENCE, *, since: UUID | None = None) -> None:
+    """Return when the tenant has no work left, or none from the id `since` on. Raises Lost."""
     until = time.monotonic() + patience
     with psycopg.connect(stack.dsn, autocommit=True) as conn:
         while True:
-            row = conn.execute(_LEFT, [stack.tenant_id, since]).fetchone()
+            row = conn.execute(_LEFT, [stack.tenant_id, since or UUID(int=0)]).fetchone()
             assert row is not None
             if row[0] == 0:
                 return

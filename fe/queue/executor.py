@@ -30,8 +30,10 @@ from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 
 _log = structlog.get_logger(__name__)
 
-#: How long a lane's floor is valid. A row below it (there should be none) is found when it is renewed.
-_FLOORS_SECONDS = 20.0
+#: A lane's floor is renewed from the one before, so that a claim reads little of what died under an old snapshot, and
+#: now and then from the beginning: a row below it (there should be none) is found then.
+_FLOORS_SECONDS = 5.0
+_WHOLE_FLOORS_SECONDS = 60.0
 
 #: Shortest time between the starts of two claims; ResultWriter.gather_seconds makes it longer under load, so that one
 #: claim serves more due rows and freed slots. Single rows are still claimed at once.
@@ -67,7 +69,7 @@ class Executor(Generic[W]):
         self._away = Outage(f"claim {stage.name}")
         self._cursors: dict[Lane, TenantId] = dict.fromkeys(stage.lanes, TenantId(0))
         self._floors: Mapping[Lane, datetime] = NO_FLOORS
-        self._floors_until = -math.inf
+        self._floors_until = self._whole_floors_until = -math.inf
         self._breaker = StageBreaker(
             stage.name,
             stage.rows_to_trouble,
@@ -234,14 +236,18 @@ class Executor(Generic[W]):
         shut = {lane for lane in stage.lanes if tools.gate(lane, stage.slots) <= 0}
         try:
             # Rows of a lane that opened again may be due since a moment before its floor (circuits.close_circuit).
-            if trio.current_time() >= self._floors_until or self._shut - shut:
-                self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
+            if trio.current_time() >= self._whole_floors_until or self._shut - shut:
+                self._floors = NO_FLOORS
+                self._floors_until, self._whole_floors_until = -math.inf, trio.current_time() + _WHOLE_FLOORS_SECONDS
+            if trio.current_time() >= self._floors_until:
+                self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes, self._floors)
                 self._floors_until = trio.current_time() + _FLOORS_SECONDS
             found = await tools.db.run(
                 find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, max_rows=max_rows
             )
         except DatabaseUnavailable as error:
             self._away.failed(error)
+            self._whole_floors_until = -math.inf  # the next server may be another one
             await self._pause(due=False, slot=False, max_seconds=tools.spread.uniform(0.5, 1.5))
             return Found(capacity_left=True)  # unknown what is due: claim again without the poll
         self._away.succeeded()

@@ -92,8 +92,10 @@ class Source(Protocol[W_co]):
     Each method takes one round trip.
     """
 
-    def floors_of(self, conn: Conn, stage: str, lanes: Sequence[Any]) -> Awaitable[Mapping[Any, datetime]]:
-        """Return for each lane a moment before which none of its rows is due."""
+    def floors_of(
+        self, conn: Conn, stage: str, lanes: Sequence[Any], since: Mapping[Any, datetime]
+    ) -> Awaitable[Mapping[Any, datetime]]:
+        """Return for each lane a moment before which none of its rows is due; looked for from `since` on."""
 
     def due_tenants(
         self,

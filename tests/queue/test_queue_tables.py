@@ -3,12 +3,13 @@
 import math
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 import trio
 
+from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.queue.claims import InFlight, find_and_claim
@@ -18,7 +19,7 @@ from fe.queue.rescuer import run_rescuer
 from fe.queue.stage import StageConfig
 from fe.store.postgres.db import Database
 from fe.store.queue import workers
-from fe.store.queue.outbox import OUTBOX
+from fe.store.queue.outbox import OUTBOX, OutboxLane
 from fe.store.queue.tables import ALWAYS, QueueTable
 from tests.factories.tenants import claim_all, make_submission, make_tenant, row, rows
 from tests.queue.kinds import DELIVERIES_TABLE, JOBS, JOBS_TABLE, Done, Item, Lane, delivery_kind, make_tables
@@ -253,3 +254,25 @@ async def test_floors_are_told_for_lanes_with_rows_and_for_empty_ones(db: Databa
     floors = await db.run(DELIVERIES_TABLE.floors_of, "deliver", [SHOP, OTHER])
 
     assert floors[OTHER] - floors[SHOP] > timedelta(minutes=59)
+
+
+async def test_floors_are_looked_for_from_those_before(db: Database) -> None:
+    now: datetime = (await row(db, "SELECT now() AS now"))["now"]
+    tenant = await make_tenant(db)
+    await put(db, "deliveries", tenant, 1, "shop.example", due_in=-3600)
+    await make_submission(db, tenant)
+    await rows(db, "UPDATE outbox SET run_at = now() - interval '1 hour'")
+
+    async def floor_by_tenant(since: datetime) -> timedelta:
+        return now - (await db.run(DELIVERIES_TABLE.floors_of, "deliver", [SHOP], {SHOP: since}))[SHOP]
+
+    async def floor_by_time(since: datetime) -> timedelta:
+        lane = OutboxLane(Environment.ECF)
+        return now - (await db.run(OUTBOX.floors_of, Stage.SIGN, [lane], {lane: since}))[lane]
+
+    for floor in (floor_by_tenant, floor_by_time):
+        assert timedelta(minutes=59) < await floor(ALWAYS) < timedelta(minutes=62)
+        # Rows below the floor before are not looked for.
+        assert await floor(now - timedelta(minutes=30)) < timedelta(minutes=1)
+        # The server's clock was set back by an hour: rows that are due from now on must be found.
+        assert timedelta(seconds=-60) < await floor(now + timedelta(hours=1)) < timedelta(seconds=16)

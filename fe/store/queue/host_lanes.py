@@ -19,7 +19,7 @@ from typing import LiteralString, TypeVar
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
-from fe.store.queue.tables import QueueTable
+from fe.store.queue.tables import ALWAYS, QueueTable
 
 W = TypeVar("W")
 
@@ -189,7 +189,9 @@ _CLAIM = """
 """
 
 _FLOOR = """
-    SELECT least(min(o.run_at), now()) - interval '15 s' FROM {table} AS o WHERE o.stage = %(stage)s
+    SELECT greatest(least(min(o.run_at), now()) - interval '15 s', least(%(since)s, now() - interval '15 s'))
+      FROM {table} AS o
+     WHERE o.stage = %(stage)s AND o.run_at >= least(%(since)s, now() - interval '15 s')
 """
 
 
@@ -217,9 +219,12 @@ class HostLanes(QueueTable[AllHosts, W]):
         self._maximum, self._suspects = maximum, suspects
         self._last: tuple[str, str, int] = ("", "", 0)
 
-    async def floors_of(self, conn: Conn, stage: str, lanes: Sequence[AllHosts]) -> dict[AllHosts, datetime]:
-        """Tell a moment before which no row of any host is due, now or later."""
-        cursor = await conn.execute(self._floor, {"stage": stage})
+    async def floors_of(
+        self, conn: Conn, stage: str, lanes: Sequence[AllHosts], since: Mapping[AllHosts, datetime] | None = None
+    ) -> dict[AllHosts, datetime]:
+        """Return a moment before which no row of any host is due, now or later; from the floor before on."""
+        values = {"stage": stage, "since": (since or {}).get(ALL_HOSTS, ALWAYS)}
+        cursor = await conn.execute(self._floor, values)
         row = await cursor.fetchone()
         assert row is not None
         return dict.fromkeys(lanes, row[0])

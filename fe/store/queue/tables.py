@@ -71,17 +71,20 @@ class DueTenant:
 # A row gets its run_at from the database's clock, at the latest statement_timeout (8 s) before it can be seen.
 #
 # From tenant to tenant in the index, to the earliest row of each: a backlog of a million rows costs as many steps as it
-# has tenants, where reading it would cost each process, each stage and each start a million.
+# has tenants, where reading it would cost each process, each stage and each start a million. From the floor before on,
+# unless the server's clock was set back meanwhile.
 _FLOORS = """
-    SELECT lane.environment, lane.host, least(earliest.run_at, now()) - interval '15 s'
-      FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host
-              FROM unnest(%(environments)s::text[], %(hosts)s::text[]) AS l (environment, host)) AS lane
+    SELECT lane.environment, lane.host, greatest(least(earliest.run_at, now()) - interval '15 s', lane.since)
+      FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host,
+                   least(l.since, now() - interval '15 s') AS since
+              FROM unnest(%(environments)s::text[], %(hosts)s::text[], %(sinces)s::timestamptz[])
+                   AS l (environment, host, since)) AS lane
      CROSS JOIN LATERAL (
         WITH RECURSIVE firsts (tenant_id, run_at) AS (
             (SELECT o.tenant_id, o.run_at
                FROM {table} AS o
               WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
-                AND o.run_at < 'infinity'
+                AND o.run_at >= lane.since AND o.run_at < 'infinity'
               ORDER BY o.tenant_id, o.run_at
               LIMIT 1)
             UNION ALL
@@ -90,7 +93,8 @@ _FLOORS = """
              CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
                                    FROM {table} AS o
                                   WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
-                                    AND o.tenant_id > firsts.tenant_id AND o.run_at < 'infinity'
+                                    AND o.tenant_id > firsts.tenant_id
+                                    AND o.run_at >= lane.since AND o.run_at < 'infinity'
                                   ORDER BY o.tenant_id, o.run_at
                                   LIMIT 1) AS following
         )
@@ -98,13 +102,15 @@ _FLOORS = """
 """
 # Where the table has an index of what is due by time (docs/decisions/micro-performance.md), whose condition this names.
 _FLOORS_BY_TIME = """
-    SELECT lane.environment, lane.host, least(earliest.run_at, now()) - interval '15 s'
-      FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host
-              FROM unnest(%(environments)s::text[], %(hosts)s::text[]) AS l (environment, host)) AS lane
+    SELECT lane.environment, lane.host, greatest(least(earliest.run_at, now()) - interval '15 s', lane.since)
+      FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host,
+                   least(l.since, now() - interval '15 s') AS since
+              FROM unnest(%(environments)s::text[], %(hosts)s::text[], %(sinces)s::timestamptz[])
+                   AS l (environment, host, since)) AS lane
       LEFT JOIN LATERAL (SELECT o.run_at
                            FROM {table} AS o
                           WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
-                            AND o.run_at < 'infinity' AND o.epoch >= 0
+                            AND o.run_at >= lane.since AND o.run_at < 'infinity' AND o.epoch >= 0
                           ORDER BY o.run_at
                           LIMIT 1) AS earliest ON true
 """
@@ -272,15 +278,22 @@ class QueueTable(Generic[L, W]):
     def _claiming(self, conn: Conn) -> LiteralString:
         return self._claim_on_nodes if self.name in engine_of(conn).distributed else self._claim
 
-    async def floors_of(self, conn: Conn, stage: str, lanes: Sequence[L]) -> dict[L, datetime]:
-        """Tell, for each lane, a moment before which no row of it is due, now or later.
+    async def floors_of(
+        self, conn: Conn, stage: str, lanes: Sequence[L], since: Mapping[L, datetime] | None = None
+    ) -> dict[L, datetime]:
+        """Return for each lane a moment before which no row of it is due, now or later.
 
-        While an old snapshot is held open (a backup, a forgotten session) nothing that died since can be cleaned away,
-        and a search that began at the beginning would walk over every row that ever was, at each claim. With a floor
-        that is renewed now and then it walks over those that died since the renewal.
+        While an old snapshot is held open (a backup, a forgotten session) dead row versions stay, and a search from the
+        beginning would read each row that ever was, at each claim. From a floor it reads those that died since.
+        `since` are the floors before; no row is looked for below them.
         """
-        environments, hosts = [lane.environment for lane in lanes], [lane.host for lane in lanes]
-        values = {"stage": stage, "environments": environments, "hosts": hosts}
+        before = since or {}
+        values = {
+            "stage": stage,
+            "environments": texts([lane.environment for lane in lanes]),
+            "hosts": texts([lane.host for lane in lanes]),
+            "sinces": moments([before.get(lane, ALWAYS) for lane in lanes]),
+        }
         cursor = await conn.execute(self._looking(conn), values)
         found = {(environment, host): floor for environment, host, floor in await cursor.fetchall()}
         return {lane: found[lane.environment, lane.host] for lane in lanes}

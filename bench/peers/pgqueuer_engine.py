@@ -39,7 +39,7 @@ async def put(dsn: str, first: int, count: int, rate: float) -> list[int]:
             await asyncio.sleep(max(0.0, began + nth / rate - time.perf_counter()))
             try:
                 await queries.enqueue(["record"], [str(first + nth).encode()], [0])
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError):
                 await asyncio.sleep(0.05)
             else:
                 acknowledged.append(first + nth)

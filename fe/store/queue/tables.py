@@ -224,8 +224,8 @@ _CLAIM_ON_NODES = """
 
 # Of workers that `silent` names. A row over which workers have died before is due at a moment of its own, one of sixty
 # that its id and its epoch give it. One of them may be what ends the processes that touch it: claimed together with it
-# again and again, the others would die with it until they were given up. The count is asked once, before the table is
-# read: mostly nobody is silent, and dead row versions that an old snapshot holds would be read all the same.
+# again and again, the others would die with it until they were given up. The count comes first: if no worker is silent,
+# Postgres does not read the table, nor the dead row versions that an old snapshot keeps in it.
 _RESCUE = """
     UPDATE {table} AS o
        SET run_at = now() + CASE WHEN o.deaths = 0 THEN interval '0'

@@ -61,6 +61,8 @@ class Seen:
     twice: int
     gap: float
     late: float
+    #: Jobs done in each second since the first.
+    by_second: list[tuple[float, float]]
 
 
 class Engine:
@@ -196,6 +198,8 @@ SCENARIOS: dict[str, Callable[[Engine, float], None]] = {
     "active_readers": active_readers,
     "event_burst": no_fault,
 }
+#: Those in which a pause and the way out of it can be seen.
+_DRAWN = ("postgres_restart", "pool_exhaustion", "repeated_kills", "event_burst")
 
 
 def run(engine: Engine, scenario: str, recorder: str, first: int, *, rate: int, seconds: float, burst: int) -> Seen:
@@ -230,6 +234,7 @@ def run(engine: Engine, scenario: str, recorder: str, first: int, *, rate: int, 
         sum(times > 1 for job, times in found.items()),
         _gap(recorder, first),
         late,
+        _by_second(recorder, first),
     )
 
 
@@ -251,6 +256,22 @@ def _gap(recorder: str, first: int) -> float:
     return float(row[0])
 
 
+_BY_SECOND = """
+    SELECT s.second, count(d.at)
+      FROM (SELECT at, floor(extract(epoch FROM at - min(at) OVER ())) AS second FROM done WHERE job >= %(first)s) AS d
+     RIGHT JOIN (SELECT generate_series(0, ceil(extract(epoch FROM max(at) - min(at)))) AS second
+                   FROM done
+                  WHERE job >= %(first)s) AS s ON s.second = d.second
+     GROUP BY s.second
+     ORDER BY s.second
+"""
+
+
+def _by_second(recorder: str, first: int) -> list[tuple[float, float]]:
+    with psycopg.connect(recorder, autocommit=True) as conn:
+        return [(float(second), float(jobs)) for second, jobs in conn.execute(_BY_SECOND, {"first": first}).fetchall()]
+
+
 def commands(peers: Path | None) -> dict[str, list[str]]:
     """The program of each engine."""
     found = {"ours": [sys.executable, "-m", "bench.engine_worker"]}
@@ -269,6 +290,7 @@ def main() -> None:
     wanted = {"seconds": 20.0, "rate": 200, "burst": 20_000, "peers": peers_folder, "only": only}
     arguments = read_options(__doc__, wanted)
     rows = []
+    lines: dict[str, dict[str, list[tuple[float, float]]]] = {name: {} for name in _DRAWN if name in arguments.only}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, Report("engines") as report:
         outside = start_embedded(Path(folder) / "outside", keep=False)
         report.server(outside)
@@ -296,7 +318,11 @@ def main() -> None:
                     }
                 )
                 print(rows[-1], flush=True)
-        report.tables["scenarios"] = rows
+                if scenario in lines:
+                    lines[scenario][name] = seen.by_second
+        report.table("scenarios", rows)
+        for scenario, of_engines in lines.items():
+            report.plot(f"jobs done, {scenario}", "seconds", "jobs/s", of_engines)
         if arguments.peers is None:
             report.skip("pgqueuer, procrastinate, graphile-worker", "no --peers FOLDER")
 

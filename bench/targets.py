@@ -104,7 +104,8 @@ def table(results: Path = RESULTS) -> str:
     ends = [_how(found[name]) for name in used]
     if missing:
         ends.append(f"- not in the results: {'; '.join(missing)}")
-    return "\n".join([*rows, "", *ends, *_profile(found.get("road", {})), *_pictures(found)])
+    parts = [_profile(found.get("road", {})), _scenarios(found.get("engines", {})), _pictures(found)]
+    return "\n".join([*rows, "", *ends, *(line for part in parts for line in part)])
 
 
 def _profile(road: Mapping[str, Any]) -> list[str]:
@@ -115,6 +116,22 @@ def _profile(road: Mapping[str, Any]) -> list[str]:
     said = [f"| {part['part']} | {part['us']:.0f} | {part['share']} |" for part in parts if part["us"] >= SMALLEST_US]
     begin = ["", "Where the CPU of the service goes, sampled (`--profile`), in microseconds for a document:", ""]
     return [*begin, "| Part | us | Share |", "| --- | --- | --- |", *said]
+
+
+def _scenarios(engines: Mapping[str, Any]) -> list[str]:
+    """The queues under faults: a row for each scenario, a column for each engine."""
+    rows = engines.get("tables", {}).get("scenarios", [])
+    if not rows:
+        return []
+    names = list(dict.fromkeys(row["engine"] for row in rows))
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        cell = f"{row['lost']} / {row['twice']} / {row['longest gap, s']} / {row['done after the last, s']}"
+        said.setdefault(row["scenario"], []).append(cell)
+    what = "jobs lost / done twice / longest pause in s / from the last job put in to the last one done in s"
+    head = [f"| Scenario | {' | '.join(names)} |", f"| --- |{' --- |' * len(names)}"]
+    lines = [f"| {name} | {' | '.join(cells)} |" for name, cells in said.items()]
+    return ["", f"Queues under faults: {what}:", "", *head, *lines, "", _how(engines)]
 
 
 def _pictures(found: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from fe.store.postgres.db import Database
 from tests.http.storm import storm
 
-CALLS, SEED = 750, 1
+CALLS, SEED = 400, 1
 
 
 #: For what hangs: all of it takes a minute or two.

@@ -216,7 +216,7 @@ def arguments_of(argv: Sequence[str] | None = None) -> argparse.Namespace:
         "backlog": (1_000_000, "due rows of one tenant; 0: leave it out"),
         "dead": (3_000_000, "rows that died under the held snapshot: an hour of 300 documents a second"),
         "document-bytes": (200, "of each document in the history"),
-        "documents": (400, "that each measurement brings to their verdict"),
+        "documents": (1500, "that each measurement brings to their verdict"),
         "rounds": 3,
         "seconds": (20.0, "for which a backlog is worked on"),
         "embedded": (False, "on the embedded Postgres, which does not count pages"),

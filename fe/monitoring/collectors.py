@@ -17,7 +17,8 @@ from fe.store.records import archive, statistics
 
 _log = structlog.get_logger(__name__)
 
-_LOOK_SECONDS = 15.0
+#: Under an old snapshot a look reads all that died since: at most a fiftieth of all time, but at least once a minute.
+_LOOK_SECONDS, _LOOK_SHARE, _LOOK_SECONDS_MAX = 15.0, 50, 60.0
 #: Expiry changes over days, and counting it reads whole tables: once every this many rounds.
 _SLOW_EVERY = 4
 
@@ -69,13 +70,15 @@ class Collectors:
             ]
             if look_number % _SLOW_EVERY == 0:
                 looks += [self._archive, self._terms, self._certificates, self._sequences, self._tables, self._webhooks]
+            began = trio.current_time()
             for look in looks:
                 is_read = await self._within_limits(look)
                 (self._unread.discard if is_read else self._unread.add)(look.__name__)
             if not self._unread:
                 self._metrics.turned("gauges")
             look_number += 1  # also after a failure, so that slow queries do not run more often
-            await trio.sleep(_LOOK_SECONDS)
+            took = trio.current_time() - began
+            await trio.sleep(min(max(_LOOK_SECONDS, took * _LOOK_SHARE), _LOOK_SECONDS_MAX))
 
     async def _within_limits(self, look: Callable[[Conn], Awaitable[None]]) -> bool:
         try:

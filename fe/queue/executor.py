@@ -30,8 +30,8 @@ from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 
 _log = structlog.get_logger(__name__)
 
-#: A lane's floor is renewed from the one before, so that a claim reads little of what died under an old snapshot, and
-#: now and then from the beginning: a row below it (there should be none) is found then.
+#: While there is work, a lane's floor is renewed from the one before, so that a claim reads little of what died under
+#: an old snapshot. Now and then it is renewed from the beginning: a row below it (there should be none) is found then.
 _FLOORS_SECONDS = 5.0
 _WHOLE_FLOORS_SECONDS = 60.0
 
@@ -70,6 +70,7 @@ class Executor(Generic[W]):
         self._cursors: dict[Lane, TenantId] = dict.fromkeys(stage.lanes, TenantId(0))
         self._floors: Mapping[Lane, datetime] = NO_FLOORS
         self._floors_until = self._whole_floors_until = -math.inf
+        self._has_claimed = False
         self._breaker = StageBreaker(
             stage.name,
             stage.rows_to_trouble,
@@ -236,12 +237,7 @@ class Executor(Generic[W]):
         shut = {lane for lane in stage.lanes if tools.gate(lane, stage.slots) <= 0}
         try:
             # Rows of a lane that opened again may be due since a moment before its floor (circuits.close_circuit).
-            if trio.current_time() >= self._whole_floors_until or self._shut - shut:
-                self._floors = NO_FLOORS
-                self._floors_until, self._whole_floors_until = -math.inf, trio.current_time() + _WHOLE_FLOORS_SECONDS
-            if trio.current_time() >= self._floors_until:
-                self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes, self._floors)
-                self._floors_until = trio.current_time() + _FLOORS_SECONDS
+            await self._renew_floors(whole=bool(self._shut - shut))
             found = await tools.db.run(
                 find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, max_rows=max_rows
             )
@@ -253,8 +249,22 @@ class Executor(Generic[W]):
         self._away.succeeded()
         self._shut = shut
         if found.works:
+            self._has_claimed = True
             self._breaker.probing()
         return found
+
+    async def _renew_floors(self, *, whole: bool) -> None:
+        """Renew the floors of the lanes if it is time, from the beginning or from the floors before."""
+        now = trio.current_time()
+        if whole or now >= self._whole_floors_until:
+            before, self._whole_floors_until = NO_FLOORS, now + _WHOLE_FLOORS_SECONDS
+        elif self._has_claimed and now >= self._floors_until:
+            before = self._floors
+        else:
+            return
+        stage = self._stage
+        self._floors = await self._tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes, before)
+        self._floors_until, self._has_claimed = now + _FLOORS_SECONDS, False
 
     def _room_ahead(self) -> int | None:
         """Return how many rows to claim at most so that the next stage can take them over; None: no limit.

@@ -15,8 +15,8 @@ CREATE OR REPLACE FUNCTION claim_due(
 ) RETURNS claimed []
 LANGUAGE plpgsql SET enable_seqscan TO off AS $$
 DECLARE
-    -- Due rows that are looked at; where there are more, tenants that are visited.
-    few CONSTANT int := 400;
+    -- Due rows that are looked at, more of them while the lane keeps up; where there are more, tenants that are visited.
+    few CONSTANT int[] := '{100, 400}';
     steps CONSTANT int := 256;
     claims claimed[] := '{}';
     fresh claimed[];
@@ -28,8 +28,10 @@ DECLARE
     since timestamptz;
     capacity int;
     enough int;
+    looked_at int;
     due_rows int;
     first_due timestamptz;
+    last_due timestamptz;
     -- Tenants of the due rows that were looked at, without paused ones; and whether there is one.
     earliest bigint[];
     any_goes_on boolean;
@@ -59,23 +61,26 @@ BEGIN
         -- One more than can be served shows that not all are, however many of those found may get no more.
         enough := least(p_scope, greatest(capacity, 0) + cardinality(p_busy) / p_most + 1);
 
-        SELECT sum(d.due_rows), min(d.first_due),
-               array_agg(d.tenant_id ORDER BY d.tenant_id <= past, d.tenant_id) FILTER (WHERE NOT p.paused),
-               bool_or(NOT p.paused), bool_or(p.everybody)
-          INTO due_rows, first_due, earliest, any_goes_on, everybody_paused
-          FROM (SELECT o.tenant_id, count(*) AS due_rows, min(o.run_at) AS first_due
-                  FROM earliest_due_rows(p_stage, in_environment, at_host, since, few) AS o (tenant_id, run_at)
-                 GROUP BY o.tenant_id) AS d
-         CROSS JOIN LATERAL (SELECT count(*) > 0 AS paused, bool_or(p.tenant_id = 0) AS everybody
-                               FROM pauses AS p
-                              WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', in_environment)) AS p;
+        FOREACH looked_at IN ARRAY few LOOP
+            SELECT sum(d.due_rows), min(d.first_due), max(d.last_due),
+                   array_agg(d.tenant_id ORDER BY d.tenant_id <= past, d.tenant_id) FILTER (WHERE NOT p.paused),
+                   bool_or(NOT p.paused), bool_or(p.everybody)
+              INTO due_rows, first_due, last_due, earliest, any_goes_on, everybody_paused
+              FROM (SELECT o.tenant_id, count(*) AS due_rows, min(o.run_at) AS first_due, max(o.run_at) AS last_due
+                      FROM earliest_due_rows(p_stage, in_environment, at_host, since, looked_at) AS o (tenant_id, run_at)
+                     GROUP BY o.tenant_id) AS d
+             CROSS JOIN LATERAL (SELECT count(*) > 0 AS paused, bool_or(p.tenant_id = 0) AS everybody
+                                   FROM pauses AS p
+                                  WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', in_environment)) AS p;
+            EXIT WHEN coalesce(due_rows, 0) < looked_at OR last_due < statement_timestamp() - interval '1 s';
+        END LOOP;
         CONTINUE WHEN due_rows IS NULL OR everybody_paused;
         since := first_due;
         earliest := coalesce(earliest, '{}');
         turn := earliest;
         stopped_at := NULL;
         in_turn := NULL;
-        IF due_rows = few THEN
+        IF due_rows = looked_at THEN
             -- From tenant to tenant in the index, to the earliest row of each, so that a tenant's million rows cost one
             -- step, whether they are due or not; ordering by run_at too leaves the planner no other index. It goes on
             -- from the tenant before which the last claim stopped, then round from the first, and stops when it has

@@ -16,7 +16,7 @@ CREATE OR REPLACE FUNCTION claim_due(
 LANGUAGE plpgsql SET enable_seqscan TO off AS $$
 DECLARE
     -- Due rows that are looked at, more of them while the lane keeps up; where there are more, tenants that are visited.
-    few CONSTANT int[] := '{100, 400}';
+    few CONSTANT int[] := ARRAY[100, 400];
     steps CONSTANT int := 256;
     claims claimed[] := '{}';
     fresh claimed[];

@@ -21,6 +21,6 @@ async def test_no_call_that_schemathesis_thinks_of_is_answered_out_of_order(
     part = await storm(db, front_db, tmp_path, seed=SEED, calls=CALLS)
 
     assert part.is_well, f"{part}\n{part.report[-8000:]}"
-    # Schemathesis chooses the number of calls itself; far too few would prove nothing.
-    assert CALLS / 2 < part.calls < CALLS * 10
+    # Schemathesis chooses the number of calls itself, and makes more with each new route; far too few prove nothing.
+    assert part.calls > 3_000
     assert part.statuses["202"] > 0

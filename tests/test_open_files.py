@@ -44,7 +44,7 @@ _LIMITED = (
 def test_a_service_may_open_as_many_files_as_the_system_lets_it() -> None:
     """Else its clients' connections leave none for the database."""
     look = (
-        "import resource, fe.main as main\n"
+        "import resource, fe.cli.start as main\n"
         "def look(*_):\n"
         "    print(*resource.getrlimit(resource.RLIMIT_NOFILE))\n"
         "    raise SystemExit\n"

@@ -39,7 +39,7 @@ def run(role: str, processes: int | None, worker: str | None) -> None:
             raise ConfigError(f"{from_file[0]} is in an --env-file, and the front must not have it: take it out there")
         restart_without(KEY_ENCRYPTION_KEY)
     with without_collection():
-        from fe.main import run_service  # here, because it imports everything there is
+        from fe.cli.start import run_service  # here, because other commands need less
 
     code = run_service(settings_with_database(as_it_is=True), role=role, processes=processes, worker=worker)
     if code:

@@ -106,7 +106,13 @@ def _serve(address: str) -> None:
     """Fork for each client until standard input closes. Returns in each command's process, to become that command."""
     from fe.cli import COMMANDS, HIDDEN
 
-    for where in (*(where for where, _ in COMMANDS.values()), *HIDDEN.values(), "fe.cli.failures:", "fe.main:"):
+    for where in (
+        *(where for where, _ in COMMANDS.values()),
+        *HIDDEN.values(),
+        "fe.cli.failures:",
+        "fe.cli.start:",
+        "fe.main:",
+    ):
         importlib.import_module(where.partition(":")[0])
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()

@@ -149,8 +149,10 @@ MUTANTS: dict[str, Mutant] = {
             ("book_retry_batch", "WHEN booked.counts THEN", "WHEN booked.counts IS DISTINCT FROM false THEN"),
             ("book_retry_batch", "array_agg(booked.detail", "array_agg(coalesce(booked.detail, '{}')"),
         ],
-        deck={"freeze actors": 2, "authority is away": 1},
-        seconds=25,
+        # Slow answers: many tries are under way when a process is frozen, and fail when it goes on.
+        deck={"freeze actors": 1},
+        faults=[{"plan": {"slow": 0.8}, "seed": 1, "operations": ["reception"]}],
+        seconds=15,
         every=1.2,
     ),
     "tells-nobody": Mutant(

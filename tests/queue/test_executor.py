@@ -1,9 +1,11 @@
 """How work moves: outcomes of a try, the schedule, the budget, and what cancellation and failing bookings leave."""
 
 import random
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.backoff import MAX_ATTEMPTS, poll_gap, retry_gap
-from fe.queue.executor import run_stage
+from fe.queue.executor import Executor, run_stage
 from fe.queue.outcome import Outcome, TryLater
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
@@ -530,3 +532,36 @@ async def test_whoever_could_not_look_for_work_looks_again_without_the_poll(db: 
         await until(handled)
 
     assert looks >= 2
+
+
+# --- The floors of its lanes -------------------------------------------------------------------------------------
+
+
+async def test_floors_are_renewed_from_those_before_while_there_is_work_and_whole_now_and_then(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Mapping[Any, datetime]] = []
+    kind = submission_kind(Metrics())
+    floors_of = kind.source.floors_of
+
+    async def recorded(conn: Conn, stage: str, lanes: Sequence[Any], since: Mapping[Any, datetime]) -> Any:
+        asked.append(since)
+        return await floors_of(conn, stage, lanes, since)
+
+    source: Any = SimpleNamespace(floors_of=recorded)  # claims go by `together`
+    stage = make_stage(done, kind=replace(kind, source=source))
+    executor = Executor(stage, make_tools(db))
+    monkeypatch.setattr("fe.queue.executor._FLOORS_SECONDS", 0.0)
+
+    assert not (await executor._claim()).works
+    assert not (await executor._claim()).works
+    assert asked == [{}]  # nothing dies while nothing is claimed
+    await make_due(db)
+    assert len((await executor._claim()).works) == 1
+    assert not (await executor._claim()).works
+    assert len(asked) == 2
+    assert set(asked[1]) == set(stage.lanes)
+    monkeypatch.setattr("fe.queue.executor._WHOLE_FLOORS_SECONDS", 0.0)
+    executor._whole_floors_until = trio.current_time()
+    assert not (await executor._claim()).works
+    assert asked[2:] == [{}]

@@ -53,7 +53,7 @@ from fe.store.postgres.db import Database
 from fe.store.records import recurring
 from fe.store.records.recurring import RecurringContent, RecurringRecord, RecurringState, TurnRecord
 
-_MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
+_MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
 class RecurringHandlers:

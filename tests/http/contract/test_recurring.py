@@ -55,6 +55,7 @@ async def test_recurring_receipt_is_written_listed_changed_and_deleted(
     for path, body, status in (
         ("2020-01", {"action": "skip"}, 404),
         ("x", {"action": "skip"}, 404),
+        ("0000-11", {"action": "skip"}, 404),
         (month, {"action": "dance"}, 400),
     ):
         assert (await api.post(f"/recurring/school/turns/{path}", json=body)).status_code == status

@@ -17,8 +17,9 @@ from fe.store.records import archive, statistics
 
 _log = structlog.get_logger(__name__)
 
-#: Under an old snapshot a look reads all that died since: at most a fiftieth of all time, but at least once a minute.
-_LOOK_SECONDS, _LOOK_SHARE, _LOOK_SECONDS_MAX = 15.0, 50, 60.0
+_LOOK_SECONDS = 15.0
+#: Under an old snapshot a query reads all that died since: it runs for a fiftieth of the time, at least once a minute.
+_SHARE, _REST_SECONDS_MAX = 50, 60.0
 #: Expiry changes over days, and counting it reads whole tables: once every this many rounds.
 _SLOW_EVERY = 4
 
@@ -51,6 +52,8 @@ class Collectors:
         self._metrics = metrics
         #: Queries that failed at their last run.
         self._unread: set[str] = set()
+        #: By query: the time before which it does not run again.
+        self._rests_until: dict[str, float] = {}
 
     async def run(self) -> None:
         """Refresh the gauges until cancelled. A failed query leaves its last values, and the actor counts as silent."""
@@ -70,15 +73,18 @@ class Collectors:
             ]
             if look_number % _SLOW_EVERY == 0:
                 looks += [self._archive, self._terms, self._certificates, self._sequences, self._tables, self._webhooks]
-            began = trio.current_time()
             for look in looks:
+                began = trio.current_time()
+                if began < self._rests_until.get(look.__name__, began):
+                    continue
                 is_read = await self._within_limits(look)
                 (self._unread.discard if is_read else self._unread.add)(look.__name__)
+                rest = min((trio.current_time() - began) * _SHARE, _REST_SECONDS_MAX)
+                self._rests_until[look.__name__] = trio.current_time() + rest
             if not self._unread:
                 self._metrics.turned("gauges")
             look_number += 1  # also after a failure, so that slow queries do not run more often
-            took = trio.current_time() - began
-            await trio.sleep(min(max(_LOOK_SECONDS, took * _LOOK_SHARE), _LOOK_SECONDS_MAX))
+            await trio.sleep(_LOOK_SECONDS)
 
     async def _within_limits(self, look: Callable[[Conn], Awaitable[None]]) -> bool:
         try:

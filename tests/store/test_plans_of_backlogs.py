@@ -15,7 +15,7 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue import in_doubt, outbox, tables
+from fe.store.queue import in_doubt, outbox, tables, workers
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.dead_letters import DeadLetterFilter
@@ -135,6 +135,16 @@ async def test_a_backlog_of_one_tenant_makes_nothing_dearer(what: str, db: Datab
     many = await pages_of(db, work)
 
     assert many <= few + DEEPER * AT_ONCE, f"{few} pages with {FEW} due rows, {many} with {MANY}"
+
+
+async def test_a_rescue_reads_no_queue_while_no_worker_is_silent(db: Database) -> None:
+    await rows(db, _DUE, tenant=await make_tenant(db), many=MANY)
+    await settle(db)
+
+    async def rescue(conn: Conn) -> None:
+        assert await workers.rescue(conn, [outbox.OUTBOX], timedelta(seconds=30)) == []
+
+    assert await pages_of(db, rescue) < 5
 
 
 async def pages_with_those_that_wait(db: Database, work: Callable[[Conn], Awaitable[None]]) -> list[int]:

@@ -1,10 +1,11 @@
 """A tenant's month in one environment: sums of what was issued and received, and an account of the numbers drawn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import partial
+from typing import NamedTuple
 
 import trio
 
@@ -176,8 +177,8 @@ async def report(
             held, stretch = of_all, stretch + of_all - held
         of_type = [one for one in issued if one.first_number.startswith(prefix)]
         still_open = [one for one in waiting if one.prefix == prefix]
-        account = _account(prefix, first, last, of_type, still_open, failed.get(prefix, 0), held, gaps, stretch)
-        numbers.append(replace(account, void=void.get(prefix, 0)))
+        counts = _Counts(failed.get(prefix, 0), held, stretch, void.get(prefix, 0))
+        numbers.append(_account(prefix, (first, last), of_type, still_open, counts, gaps))
     named = {one.prefix for one in ranges if one.name}
     several = [one for one in ranges if one.prefix in named]
     types = {one.prefix[1:] for one in several}
@@ -196,21 +197,27 @@ def _ends(prefix: str, issued: Sequence[IssuedSum], waiting: Sequence[OpenSum]) 
     return min(one.first_number for one in known), max(one.last_number for one in known)
 
 
+class _Counts(NamedTuple):
+    """Counts of numbers between the ends of a type: of failed receipts, of receipts at all, in all, and void ones."""
+
+    failed: int
+    held: int
+    stretch: int
+    void: int
+
+
 def _account(
     prefix: str,
-    first: str,
-    last: str,
+    ends: tuple[str, str],
     of_type: Sequence[IssuedSum],
     still_open: Sequence[OpenSum],
-    failed: int,
-    held: int,
+    counts: _Counts,
     gaps: Sequence[NumberGap],
-    stretch: int,
 ) -> NumberAccount:
+    first, last = ends
     # A number that was drawn for a receipt that is not signed yet is held by none.
     unsigned = {int(e_ncf[3:]) for one in still_open for e_ncf in one.unsigned_numbers}
-    gaps = _split(gaps, sorted(unsigned))
-    held += len(unsigned)
+    gaps, held = _split(gaps, sorted(unsigned)), counts.held + len(unsigned)
 
     def count(*states: Status) -> int:
         return sum(one.receipts for one in of_type if one.status in states)
@@ -224,11 +231,11 @@ def _account(
         drawn=held,
         accepted=accepted,
         rejected=rejected,
-        failed=failed,
+        failed=counts.failed,
         still_open=unanswered,
-        other_months=held - accepted - rejected - failed - unanswered,
-        without_receipt=stretch - held,
-        void=0,
+        other_months=held - accepted - rejected - counts.failed - unanswered,
+        without_receipt=counts.stretch - held,
+        void=counts.void,
         gaps=gaps,
     )
 

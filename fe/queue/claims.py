@@ -175,18 +175,19 @@ async def find_and_claim(
 
 def left_to_others(lane: Lane, stage: StageConfig[W], tools: StageContext, in_flight: InFlight) -> int:
     """Return how many free slots this lane must leave: the reserve against tests, and unused shares of its peers."""
-    share = stage.share_of_a_lane(lane)
-    lacking = sum(
-        max(0, min(share, tools.gate(peer, stage.slots)) - in_flight.of_lane(peer)) for peer in stage.peers[lane]
-    )
-    return lacking + (0 if lane.takes_all else stage.reserve())
+    left = 0 if lane.takes_all else stage.reserve()
+    share = stage.shares[lane]
+    for peer in stage.peers[lane]:
+        left += max(0, min(share, tools.gate(peer, stage.slots)) - in_flight.of_lane(peer))
+    return left
 
 
 def counted_of_tenant(tenant_id: TenantId, lane: Lane, stage: StageConfig[W], in_flight: InFlight) -> int:
     """Return the rows that count against a tenant's part of a lane: those in it, and the excess in its group."""
-    here = in_flight.of_tenant(tenant_id, lane)
-    elsewhere = sum(in_flight.of_tenant(tenant_id, peer) for peer in stage.peers[lane])
-    return here + max(0, elsewhere - stage.share_of_a_lane(lane))
+    elsewhere = -stage.shares[lane]
+    for peer in stage.peers[lane]:
+        elsewhere += in_flight.of_tenant(tenant_id, peer)
+    return in_flight.of_tenant(tenant_id, lane) + max(0, elsewhere)
 
 
 def _found(
@@ -199,9 +200,7 @@ def _found(
 ) -> Found[W]:
     found, held = Found[W](), Counter(terms.busy)
     came_to_its_share = {
-        claim.lane
-        for claim in claims
-        if claim.works and in_flight.of_lane(claim.lane) < stage.share_of_a_lane(claim.lane)
+        claim.lane for claim in claims if claim.works and in_flight.of_lane(claim.lane) < stage.shares[claim.lane]
     }
     of_lane = {each.lane: each for each in lanes}
     for claim in claims:

@@ -65,12 +65,12 @@ class Handover:
 
     def reserve(self, work: Any, after: timedelta) -> bool:
         """Reserve a slot for the row now, or room to hold it, until `go_on` or `release`; False where there is none."""
-        if not self._takes(work.lane) or self._tools.gate(work.lane, self._stage.slots) <= 0:
+        if not self._takes(work.lane):
             return False
         if self._has_slot(work, after):
             self._in_flight.begin(work)
             return True
-        if not self._delayed.has_capacity():
+        if self._tools.gate(work.lane, self._stage.slots) <= 0 or not self._delayed.has_capacity():
             return False
         self._delayed.reserve()
         if after <= AT_ONCE:

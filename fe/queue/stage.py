@@ -188,13 +188,16 @@ class StageConfig(Generic[W]):
     held: int = 0
     #: The next stage, if this process runs it: no more rows are claimed than it can take over.
     into: str | None = None
-    #: The other lanes of a lane's group.
+    #: The other lanes of a lane's group, and how many slots they leave to it while it uses fewer.
     peers: Mapping[Lane, Sequence[Lane]] = field(init=False, repr=False)
+    shares: Mapping[Lane, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Require a writer for doubts if there may be one. Raises ValueError."""
         peers = {lane: [one for one in self.lanes if one.group == lane.group and one != lane] for lane in self.lanes}
         object.__setattr__(self, "peers", peers)
+        shares = {lane: self.reserve() // (len(others) + 1) if others else 0 for lane, others in peers.items()}
+        object.__setattr__(self, "shares", shares)
         if self.doubts_go_to is not None and InDoubt not in self.kind.writers:
             raise ValueError(f"stage {self.name} may leave doubts, and there is no writer for InDoubt")
 
@@ -208,11 +211,6 @@ class StageConfig(Generic[W]):
         In a group of lanes it may have more than in one lane by the share of a lane.
         """
         return max(1, self.slots - self.reserve())
-
-    def share_of_a_lane(self, lane: Lane) -> int:
-        """Return how many slots a lane's peers leave to it while it uses fewer; 0 without peers."""
-        peers = self.peers[lane]
-        return self.reserve() // (len(peers) + 1) if peers else 0
 
     def exhausted(self, work: W) -> bool:
         """Whether this try, if it fails, was the last one."""

@@ -484,7 +484,7 @@ async def test_claims_at_random_never_take_the_share_of_a_host_nor_leave_all_slo
     slots = spread.choice([8, 16, 64])
     tenants = [await make_tenant(db) for _ in range(spread.choice([1, 2, 5]))]
     sending = Sending(db, slots)
-    share, part = sending.stage.share_of_a_lane(ECF), sending.stage.slots_of_a_tenant()
+    share, part = sending.stage.shares[ECF], sending.stage.slots_of_a_tenant()
     for _ in range(25):
         await fill_to_send(
             db, spread.choice(tenants), spread.choice([1, slots]), spread.choice([ECF, ECF, FC, TEST_FC])

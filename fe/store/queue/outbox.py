@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, LiteralString
+from typing import Any, Literal, LiteralString, NamedTuple
 
 import psycopg
 from psycopg.rows import scalar_row
@@ -18,8 +18,7 @@ from fe.store.queue.inputs import StepInput
 from fe.store.queue.tables import QueueRow, QueueTable
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxLane:
+class OutboxLane(NamedTuple):
     """Rows that stand or fall together: one environment, and one of the authority's hosts ('' before it is known)."""
 
     environment: Environment

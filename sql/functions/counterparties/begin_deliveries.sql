@@ -60,14 +60,16 @@ BEGIN
            AND p.tenant_id = x.tenant_id AND p.environment = x.environment AND p.ncf = x.ncf
            AND p.replaced_at IS NULL;
     END IF;
-    DELETE FROM received_waiting AS w
-     USING unnest(p_tenants, p_subjects, p_statuses) AS b (tenant_id, subject, status), submissions AS s, received AS r
-     WHERE b.status IN ('Aceptado', 'Aceptado Condicional') AND s.root = 'ACECF'
-       AND s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-       AND s.submission_id BETWEEN span.first AND span.last
-       AND r.tenant_id = b.tenant_id AND r.environment = s.environment AND r.issuer_rnc = s.issuer_rnc
-       AND r.e_ncf = s.e_ncf
-       AND w.tenant_id = b.tenant_id AND w.environment = r.environment AND w.received_id = r.received_id;
+    IF EXISTS (SELECT 1 FROM received_waiting AS w WHERE w.tenant_id = ANY (p_tenants)) THEN
+        DELETE FROM received_waiting AS w
+         USING unnest(p_tenants, p_subjects, p_statuses) AS b (tenant_id, subject, status), submissions AS s, received AS r
+         WHERE b.status IN ('Aceptado', 'Aceptado Condicional') AND s.root = 'ACECF'
+           AND s.tenant_id = b.tenant_id AND s.submission_id = b.subject
+           AND s.submission_id BETWEEN span.first AND span.last
+           AND r.tenant_id = b.tenant_id AND r.environment = s.environment AND r.issuer_rnc = s.issuer_rnc
+           AND r.e_ncf = s.e_ncf
+           AND w.tenant_id = b.tenant_id AND w.environment = r.environment AND w.received_id = r.received_id;
+    END IF;
 END
 $$;
 

@@ -1,6 +1,8 @@
 -- Add submissions that have ended to the sums of their days of issue. The caller holds the lock on the tenant's mark.
 CREATE OR REPLACE FUNCTION add_receipt_days(p_tenant bigint, p_ended uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$
+DECLARE
+    span record := span_of(p_ended);
 BEGIN
     INSERT INTO receipt_days AS d (tenant_id, environment, issued_on, ecf_type, status, receipts, total, itbis, base18,
                                    base16, base0, exempt, itbis18, itbis16, itbis_withheld, isr_withheld,
@@ -13,7 +15,8 @@ BEGIN
            coalesce(sum((s.amounts ->> 'isrWithheld')::numeric), 0),
            count(*) FILTER (WHERE s.amounts IS NULL), min(s.e_ncf), max(s.e_ncf)
       FROM submissions AS s
-     WHERE s.tenant_id = p_tenant AND s.submission_id = ANY (p_ended) AND s.root IN ('ECF', 'RFCE')
+     WHERE s.tenant_id = p_tenant AND s.submission_id = ANY (p_ended)
+       AND s.submission_id BETWEEN span.first AND span.last AND s.root IN ('ECF', 'RFCE')
        AND s.issued_on IS NOT NULL AND s.total IS NOT NULL AND s.ecf_type IS NOT NULL AND s.e_ncf IS NOT NULL
      GROUP BY s.environment, s.issued_on, s.ecf_type, s.status
      ORDER BY s.environment, s.issued_on, s.ecf_type, s.status

@@ -24,7 +24,8 @@ BEGIN
                                   WHERE c.tenant_id = p_tenant AND c.submission_id = x.id)),
         ARRAY(SELECT s.submission_id
                 FROM submissions AS s
-               WHERE s.tenant_id = p_tenant AND s.submission_id = ANY (ended) AND s.first_answer_at IS NOT NULL
+               WHERE s.tenant_id = p_tenant AND s.submission_id = ANY (ended)
+                 AND s.submission_id BETWEEN ended[1] AND ended[cardinality(ended)] AND s.first_answer_at IS NOT NULL
                  AND NOT EXISTS (SELECT 1 FROM usage_carried AS c
                                   WHERE c.tenant_id = p_tenant AND c.submission_id = s.submission_id AND c.answered)),
         ended);

@@ -1092,14 +1092,15 @@ CREATE TABLE write_probes (
 --
 -- accept_submission(p_tenant bigint, p_submission uuid, p_at timestamptz, p_environment text, p_api_key text,
 --    p_client_request text, p_body_digest bytea, p_format text, p_root text, p_type text, p_e_ncf text, p_issuer text,
---    p_buyer text, p_as_user text, p_as_user_id uuid, p_original bytea, p_draw_prefix text) returns TABLE(outcome text,
---    submission_id uuid, status text, e_ncf text, body_matched boolean, numbers_skipped bigint, numbers_left bigint)
+--    p_buyer text, p_as_user text, p_as_user_id uuid, p_original bytea, p_draw_prefix text, p_issued_on date) returns
+--    TABLE(outcome text, submission_id uuid, status text, e_ncf text, body_matched boolean, numbers_skipped bigint,
+--    numbers_left bigint)
 -- accept_submissions(p_tenants bigint[], p_submissions uuid[], p_ats timestamptz[], p_environments text[], p_api_keys
 --    text[], p_client_requests text[], p_body_digests bytea[], p_formats text[], p_roots text[], p_types text[],
 --    p_e_ncfs text[], p_issuers text[], p_buyers text[], p_as_users text[], p_as_user_ids uuid[], p_originals bytea[],
---    p_draw_prefixes text[], p_holder text, p_leases interval[]) returns TABLE(place int, outcome text, submission_id
---    uuid, status text, e_ncf text, body_matched boolean, numbers_skipped bigint, numbers_left bigint, refusal text,
---    leased boolean)
+--    p_draw_prefixes text[], p_holder text, p_leases interval[], p_issued_ons date[]) returns TABLE(place int, outcome
+--    text, submission_id uuid, status text, e_ncf text, body_matched boolean, numbers_skipped bigint, numbers_left
+--    bigint, refusal text, leased boolean)
 -- ensure_month(moment timestamptz) returns void
 -- event_hash(p_previous bytea, p_tenant bigint, p_submission uuid, p_seq int, p_at timestamptz, p_kind text, p_detail
 --    jsonb) returns bytea

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -41,6 +41,7 @@ from tests.factories.tenants import (
 )
 
 AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
+ISSUED_ON = date(2026, 11, 6)
 SOON = timedelta(seconds=30)
 ANSWER = {"status": "error", "error": "no"}
 
@@ -556,3 +557,30 @@ async def test_a_submission_waits_for_one_thing_at_a_time(db: Database) -> None:
             tenant=work.tenant_id,
             subject=work.subject,
         )
+
+
+_UPDATES = """
+    SELECT coalesce(sum(pg_stat_get_xact_tuples_updated(i.inhrelid)), 0)::int,
+           coalesce(sum(pg_stat_get_xact_tuples_hot_updated(i.inhrelid)), 0)::int
+      FROM pg_inherits AS i
+     WHERE i.inhparent = 'submissions'::regclass
+"""
+
+
+@pytest.mark.parametrize("known", [ISSUED_ON, None], ids=["stated", "filled in"])
+async def test_signing_writes_to_no_index_of_submissions(db: Database, known: date | None) -> None:
+    """Its day of issue is in an index, and is stored when the receipt is accepted: the stated one, or today's."""
+    tenant = await make_tenant(db)
+    subject = await make_submission(db, tenant, at=AT, facts=UNKNOWN._replace(issued_on=known))
+    document = replace(DOCUMENT, buyer_rnc="131880681", facts=FACTS._replace(issued_on=ISSUED_ON))
+    work = await take(db, subject)
+
+    async def updates(conn: Conn) -> tuple[int, int]:
+        async with conn.transaction():
+            await bookings.signed(conn, work, document, at=AT)
+            cursor = await conn.execute(_UPDATES)
+            updated, without_index = await cursor.fetchone() or (0, 0)
+            return updated, without_index
+
+    assert await db.run(updates) == (1, 1)
+    assert (await submission(db, subject))["issued_on"] == ISSUED_ON

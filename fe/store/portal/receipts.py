@@ -18,6 +18,7 @@ from fe.lifecycle import NumberFate, Place, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.patterns import containing
 from fe.store.postgres.rows import record_row
+from fe.store.records.submissions import ISSUED_ON
 
 #: Rows on a page.
 PAGE = 50
@@ -124,10 +125,10 @@ class ReceiptPage:
     looked_until: SubmissionId | None = None
 
 
-_COLUMNS = """s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_ncf, s.buyer_rnc,
+_COLUMNS = f"""s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_ncf, s.buyer_rnc,
            coalesce(s.as_user, s.as_user_id::text) AS as_user, s.track_id, s.client_request_id, s.qr_code_url,
            s.submitted_at, coalesce(s.response ->> 'status' = 'dead_letter', false) AS is_given_up,
-           s.issued_on, s.itbis, s.amounts"""
+           {ISSUED_ON}, s.itbis, s.amounts"""
 
 # Only one end: for a range with two unknown ends the planner expects a handful of rows and sorts thousands. Rows before
 # the first day are cut off the page.

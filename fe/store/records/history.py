@@ -19,7 +19,7 @@ from fe.store.postgres.rows import record_row
 from fe.store.records.metadata import HAS_LABEL, OF_SUBMISSION
 from fe.store.records.modes import IS_DEFERRED
 from fe.store.records.months import month_after, month_of
-from fe.store.records.submissions import Record
+from fe.store.records.submissions import ISSUED_ON, Record
 
 #: How long after its end a month may still get a submission: clocks differ, and accepting takes a moment.
 _LATE = timedelta(hours=1)
@@ -31,8 +31,8 @@ LOOK = 10_000
 
 _COLUMNS = f"""s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.qr_code_url, s.security_code,
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
-           s.format, s.ecf_type, s.buyer_rnc, s.total, s.itbis, s.buyer_name, s.issued_on, s.first_answer_at,
-           s.verdict_at,
+           s.format, s.ecf_type, s.buyer_rnc, s.total, s.itbis, s.buyer_name,
+           {ISSUED_ON}, s.first_answer_at, s.verdict_at,
            {IS_DEFERRED},
            {OF_SUBMISSION}"""
 

@@ -1,4 +1,6 @@
--- Accept a submission: its row, bytes, number and first outbox row, or none of them.
+-- Accept a submission: its row, bytes, number and first outbox row, or none of them. The day of issue, where it is
+-- not known the one that the submission has if it is signed today, is kept at once: an index has it, and the signer then
+-- changes nothing that is in an index.
 --   outcome 'accepted'  a new submission
 --           'deduped'   the clientRequestId was used before; the columns describe that submission, and the commit waits
 --                       until the standby has it, too: the wait of its own commit may have been cancelled
@@ -9,7 +11,8 @@
 CREATE OR REPLACE FUNCTION accept_submission(
     p_tenant bigint, p_submission uuid, p_at timestamptz, p_environment text, p_api_key text, p_client_request text,
     p_body_digest bytea, p_format text, p_root text, p_type text, p_e_ncf text, p_issuer text, p_buyer text,
-    p_as_user text, p_as_user_id uuid, p_original bytea, p_draw_prefix text
+    p_as_user text, p_as_user_id uuid, p_original bytea, p_draw_prefix text,
+    p_issued_on date DEFAULT NULL
 ) RETURNS TABLE (
     outcome text, submission_id uuid, status text, e_ncf text, body_matched boolean, numbers_skipped bigint,
     numbers_left bigint
@@ -71,9 +74,10 @@ BEGIN
 
     INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, client_request_id, body_digest, format,
                              root, ecf_type, e_ncf, issuer_rnc, buyer_rnc, as_user, as_user_id, submitted_at,
-                             updated_at)
+                             updated_at, issued_on)
     VALUES (p_tenant, p_submission, p_environment, p_api_key, p_client_request, p_body_digest, p_format,
-            p_root, p_type, number_text, p_issuer, p_buyer, p_as_user, p_as_user_id, p_at, p_at);
+            p_root, p_type, number_text, p_issuer, p_buyer, p_as_user, p_as_user_id, p_at, p_at,
+            p_issued_on);
     INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
     VALUES (p_tenant, p_submission, 'original', p_original);
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at, entered_at)

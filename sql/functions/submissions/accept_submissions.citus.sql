@@ -3,7 +3,8 @@ CREATE OR REPLACE FUNCTION accept_submissions(
     p_tenants bigint[], p_submissions uuid[], p_ats timestamptz[], p_environments text[], p_api_keys text[],
     p_client_requests text[], p_body_digests bytea[], p_formats text[], p_roots text[], p_types text[],
     p_e_ncfs text[], p_issuers text[], p_buyers text[], p_as_users text[], p_as_user_ids uuid[],
-    p_originals bytea[], p_draw_prefixes text[], p_holder text DEFAULT NULL, p_leases interval[] DEFAULT NULL
+    p_originals bytea[], p_draw_prefixes text[], p_holder text DEFAULT NULL, p_leases interval[] DEFAULT NULL,
+    p_issued_ons date[] DEFAULT NULL
 ) RETURNS TABLE (
     place int, outcome text, submission_id uuid, status text, e_ncf text, body_matched boolean, numbers_skipped bigint,
     numbers_left bigint, refusal text, leased boolean
@@ -21,7 +22,7 @@ BEGIN
             taken := accept_submissions_by_way(
                 one.way, one.shards, p_tenants, p_submissions, p_ats, p_environments, p_api_keys, p_client_requests,
                 p_body_digests, p_formats, p_roots, p_types, p_e_ncfs, p_issuers, p_buyers, p_as_users, p_as_user_ids,
-                p_originals, p_draw_prefixes, p_holder, leases);
+                p_originals, p_draw_prefixes, p_holder, leases, p_issued_ons);
         ELSE
             taken := accept_submissions_by_way(
                 one.way, one.shards, picked(p_tenants, one.places), picked(p_submissions, one.places),
@@ -30,7 +31,8 @@ BEGIN
                 picked(p_roots, one.places), picked(p_types, one.places), picked(p_e_ncfs, one.places),
                 picked(p_issuers, one.places), picked(p_buyers, one.places), picked(p_as_users, one.places),
                 picked(p_as_user_ids, one.places), picked(p_originals, one.places),
-                picked(p_draw_prefixes, one.places), p_holder, picked(leases, one.places));
+                picked(p_draw_prefixes, one.places), p_holder, picked(leases, one.places),
+                picked(p_issued_ons, one.places));
         END IF;
         IF disabled THEN
             PERFORM refuse_of_disabled(picked(p_tenants, one.places), taken);

@@ -17,7 +17,8 @@ CREATE OR REPLACE FUNCTION accept_submissions(
     p_tenants bigint [], p_submissions uuid [], p_ats timestamptz [], p_environments text [], p_api_keys text [],
     p_client_requests text [], p_body_digests bytea [], p_formats text [], p_roots text [], p_types text [],
     p_e_ncfs text [], p_issuers text [], p_buyers text [], p_as_users text [], p_as_user_ids uuid [],
-    p_originals bytea [], p_draw_prefixes text [], p_holder text DEFAULT NULL, p_leases interval [] DEFAULT NULL
+    p_originals bytea [], p_draw_prefixes text [], p_holder text DEFAULT NULL, p_leases interval [] DEFAULT NULL,
+    p_issued_ons date [] DEFAULT NULL
 ) RETURNS TABLE (
     place int, outcome text, submission_id uuid, status text, e_ncf text, body_matched boolean, numbers_skipped bigint,
     numbers_left bigint, refusal text, leased boolean
@@ -225,14 +226,15 @@ BEGIN
 
     INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, client_request_id, body_digest, format,
                              root, ecf_type, e_ncf, issuer_rnc, buyer_rnc, as_user, as_user_id, submitted_at,
-                             updated_at)
+                             updated_at, issued_on)
     SELECT name_tenant(x.tenant), x.submission, x.environment, x.api_key,
            x.client_request, x.body_digest, x.format, x.root, x.type, x.e_ncf, x.issuer, x.buyer, x.as_user,
-           x.as_user_id, x.at, x.at
+           x.as_user_id, x.at, x.at, x.issued_on
       FROM unnest(p_tenants, p_submissions, p_environments, p_api_keys, p_client_requests, p_body_digests, p_formats,
-                  p_roots, p_types, numbers, p_issuers, p_buyers, p_as_users, p_as_user_ids, p_ats, outcomes)
+                  p_roots, p_types, numbers, p_issuers, p_buyers, p_as_users, p_as_user_ids, p_ats, outcomes,
+                  p_issued_ons)
            AS x (tenant, submission, environment, api_key, client_request, body_digest, format, root, type, e_ncf,
-                 issuer, buyer, as_user, as_user_id, at, outcome)
+                 issuer, buyer, as_user, as_user_id, at, outcome, issued_on)
      WHERE x.outcome = 'accepted';
     INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
     SELECT name_tenant(x.tenant), x.submission, 'original', x.original

@@ -33,7 +33,7 @@ import psycopg
 from bench import debian
 from bench.backlog import ENOUGH, Restart, clear, put_due, restart
 from bench.history import fill, live_in, quickly
-from bench.reads import BATCH, beside, pages_of
+from bench.reads import BATCH, beside, of_a_batch, pages_of
 from bench.report import Report, in_turn
 from bench.road import Numbers, drive, quantile
 from bench.runner import read_options
@@ -165,7 +165,7 @@ class Comparison:
 
     def _pages(self, name: str) -> None:
         empty, grown = (pages_of(stack) for stack in (self._empty, self._grown.stack))
-        self._report.ratio(f"pages, {name} : empty", sum(grown.values()), sum(empty.values()), at_most=MOST)
+        self._report.ratio(f"pages, {name} : empty", of_a_batch(grown), of_a_batch(empty), at_most=MOST)
         self._report.table(f"pages that a call looks at for {BATCH} documents, {name}", beside(empty, grown))
 
     def backlog(self, rows: int, seconds: float, rounds: int) -> None:

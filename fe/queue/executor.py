@@ -32,8 +32,8 @@ _log = structlog.get_logger(__name__)
 
 #: While there is work, a lane's floor is renewed from the one before, so that a claim reads little of what died under
 #: an old snapshot. Now and then it is renewed from the beginning: a row below it (there should be none) is found then.
-_FLOORS_SECONDS = 5.0
-_WHOLE_FLOORS_SECONDS = 60.0
+FLOORS_SECONDS = 5.0
+WHOLE_FLOORS_SECONDS = 60.0
 
 #: Shortest time between the starts of two claims; ResultWriter.gather_seconds makes it longer under load, so that one
 #: claim serves more due rows and freed slots. Single rows are still claimed at once.
@@ -257,14 +257,14 @@ class Executor(Generic[W]):
         """Renew the floors of the lanes if it is time, from the beginning or from the floors before."""
         now = trio.current_time()
         if whole or now >= self._whole_floors_until:
-            before, self._whole_floors_until = NO_FLOORS, now + _WHOLE_FLOORS_SECONDS
+            before, self._whole_floors_until = NO_FLOORS, now + WHOLE_FLOORS_SECONDS
         elif self._has_claimed and now >= self._floors_until:
             before = self._floors
         else:
             return
         stage = self._stage
         self._floors = await self._tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes, before)
-        self._floors_until, self._has_claimed = now + _FLOORS_SECONDS, False
+        self._floors_until, self._has_claimed = now + FLOORS_SECONDS, False
 
     def _room_ahead(self) -> int | None:
         """Return how many rows to claim at most so that the next stage can take them over; None: no limit.

@@ -551,7 +551,7 @@ async def test_floors_are_renewed_from_those_before_while_there_is_work_and_whol
     source: Any = SimpleNamespace(floors_of=recorded)  # claims go by `together`
     stage = make_stage(done, kind=replace(kind, source=source))
     executor = Executor(stage, make_tools(db))
-    monkeypatch.setattr("fe.queue.executor._FLOORS_SECONDS", 0.0)
+    monkeypatch.setattr("fe.queue.executor.FLOORS_SECONDS", 0.0)
 
     assert not (await executor._claim()).works
     assert not (await executor._claim()).works
@@ -561,7 +561,7 @@ async def test_floors_are_renewed_from_those_before_while_there_is_work_and_whol
     assert not (await executor._claim()).works
     assert len(asked) == 2
     assert set(asked[1]) == set(stage.lanes)
-    monkeypatch.setattr("fe.queue.executor._WHOLE_FLOORS_SECONDS", 0.0)
+    monkeypatch.setattr("fe.queue.executor.WHOLE_FLOORS_SECONDS", 0.0)
     executor._whole_floors_until = trio.current_time()
     assert not (await executor._claim()).works
     assert asked[2:] == [{}]

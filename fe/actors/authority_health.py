@@ -37,13 +37,15 @@ class HealthMeter:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
-        self._sums: dict[tuple[Environment, Operation], _Sum] = {}
+        self._sums: dict[tuple[str, Operation], _Sum] = {}
 
     def note(self, environment: str, operation: Operation, outcome: str, seconds: float) -> None:
         """Note one exchange; the status service is of no environment, and is left out."""
         if outcome == _SAYS_NOTHING or host_of(operation) is Host.STATUS:
             return
-        one = self._sums.setdefault((Environment(environment), operation), _Sum())
+        one = self._sums.get((environment, operation))
+        if one is None:
+            one = self._sums[environment, operation] = _Sum()
         if outcome in _FAILED:
             one.failed += 1
             return
@@ -71,8 +73,8 @@ class HealthMeter:
             await self._db.run(authority_state.add, _exchanges(sums), self._clock())
 
 
-def _exchanges(sums: Mapping[tuple[Environment, Operation], _Sum]) -> list[Exchanges]:
+def _exchanges(sums: Mapping[tuple[str, Operation], _Sum]) -> list[Exchanges]:
     return [
-        Exchanges(of, service, one.answered, one.failed, round(one.milliseconds), round(one.slowest))
+        Exchanges(Environment(of), service, one.answered, one.failed, round(one.milliseconds), round(one.slowest))
         for (of, service), one in sums.items()
     ]

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue, PrivateAttr, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from fe.accounts.sequences import BadSequence, check_name
 from fe.ecf.catalogue import Root
@@ -241,8 +241,8 @@ class NewInvoice(ByUser):
             raise InvalidField(wrong)
         return value
 
-    #: Of format gobl.
-    _converted: Converted | None = PrivateAttr(default=None)
+    #: Of format gobl. Set in the instance, as `ignored` is, and for the same reason.
+    converted: ClassVar[Converted | None] = None
 
     @field_validator("notify")
     @classmethod
@@ -274,7 +274,7 @@ class NewInvoice(ByUser):
             raise InvalidField(say("payload-is-required"))
         if self.format == "gobl":
             try:
-                self._converted = payload_of(self.payload or {})
+                self.__dict__["converted"] = payload_of(self.payload or {})
             except NotConvertible as wrong:
                 raise InvalidField(wrong.text) from None
         if self.keepSignature and self.format != "xml":
@@ -283,7 +283,7 @@ class NewInvoice(ByUser):
 
     def as_draft(self) -> Draft:
         """The draft that `fe.issuing` works on."""
-        converted = self._converted
+        converted = self.converted
         return Draft(
             format="signed" if self.keepSignature else "xml" if self.format == "xml" else "structured",
             xml=self.xml,

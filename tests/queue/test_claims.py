@@ -522,3 +522,5 @@ async def test_executor_with_one_host_that_never_answers_works_off_the_other(db:
     async with running(make_stage(handle, Stage.SEND, 16, budget=600), make_tools(db, poll_seconds=600)):
         with trio.fail_after(60):
             await finished.wait()
+
+    assert served == 60

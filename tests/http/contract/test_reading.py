@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.dates import local
 from fe.http import calls
 from fe.http.routes import long_polls
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
@@ -732,6 +733,16 @@ async def test_the_list_is_filtered_by_what_receipts_say(api: httpx.AsyncClient,
         assert page["total"] == is_found, query
         if is_found:
             assert (await api.get("/invoices", params={**query, "cursor": tax_log_id})).json()["items"] == []
+
+
+async def test_a_list_by_day_of_issue_has_a_receipt_that_is_not_signed_yet(api: httpx.AsyncClient) -> None:
+    """Under the day on which it came, and without showing it as the day of issue: the signer writes that."""
+    tax_log_id = await submit(api)
+    record = (await api.get(f"/invoices/{tax_log_id}")).json()
+    came = local(datetime.fromisoformat(record["submittedAt"])).date()
+    for first, found in ((came, [(tax_log_id, "queued", None)]), (came + timedelta(days=1), [])):
+        page = (await api.get("/invoices", params={"issuedFrom": first.isoformat()})).json()
+        assert [(one["taxLogId"], one["status"], one["fechaEmision"]) for one in page["items"]] == found
 
 
 async def test_a_list_that_looked_through_a_part_says_so_and_leads_on(

@@ -131,7 +131,7 @@ class ClockCheck:
         """Return why this process must not sign now, or None. Costs no round trip."""
         if self._last is None:
             return "the clock of this process has not been compared with the database's yet"
-        step = self.clock().timestamp() - self.steady() - self._offset  # as _offset_now: each document asks four times
+        step = self._offset_now() - self._offset
         if self._agrees and abs(step) < _STILL:
             return None
         now = self._last.moved(timedelta(seconds=step))

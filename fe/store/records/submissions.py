@@ -166,9 +166,10 @@ def values_of(new: NewSubmission, at: datetime) -> dict[str, Any]:
 
 
 def _day_of_issue(new: NewSubmission, at: datetime) -> date | None:
-    """The day of issue, or the day that it has if it is signed today: the signer nearly always leaves it unchanged.
+    """Return the stated day of issue, or today's: the one that the signer fills in, unless it signs after midnight.
 
-    So the update that signs changes no indexed column, and writes to no index (docs/decisions/micro-performance.md).
+    The column is in an index. Set by now, the update that signs writes to no index
+    (docs/decisions/micro-performance.md).
     """
     if new.facts.issued_on is not None or new.root not in (Root.ECF, Root.RFCE):
         return new.facts.issued_on

@@ -1,6 +1,5 @@
--- Accept a submission: its row, bytes, number and first outbox row, or none of them. The day of issue, where it is
--- not known the one that the submission has if it is signed today, is kept at once: an index has it, and the signer then
--- changes nothing that is in an index.
+-- Accept a submission: its row, bytes, number and first outbox row, or none of them. p_issued_on is the
+-- stated day of issue, or today: the column is in an index, and set by now, the update that signs writes to no index.
 --   outcome 'accepted'  a new submission
 --           'deduped'   the clientRequestId was used before; the columns describe that submission, and the commit waits
 --                       until the standby has it, too: the wait of its own commit may have been cancelled

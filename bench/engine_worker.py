@@ -28,13 +28,14 @@ from fe.queue.stage import StageConfig, StageContext
 from fe.store.postgres.db import open_database
 from fe.store.postgres.migrate import migrate
 from fe.store.queue.outbox import OUTBOX, Work
-from fe.store.queue.wakeups import Wakeups
+from fe.store.queue.wakeups import CHANNEL, Wakeups
 from fe.store.queue.workers import new_holder
 
 _PUT = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
     SELECT %s, n.id, 'reconcile', 'ecf', clock_timestamp() FROM unnest(%s::uuid[]) AS n (id)
 """
+_NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, %s)"
 _SLOTS = 24
 _LEASE = timedelta(seconds=60)
 
@@ -63,6 +64,7 @@ def put(dsn: str, first: int, count: int, rate: float) -> list[int]:
             if conn is None or conn.closed:
                 conn = psycopg.connect(dsn, autocommit=True)
             conn.execute(_PUT, (TENANT, [UUID(int=job) for job in jobs]))
+            conn.execute(_NOTIFY, (CHANNEL, STAGE))  # after the commit, as an accept does
         except psycopg.OperationalError:
             conn = None
             time.sleep(0.05)

@@ -2,8 +2,12 @@
 
 import json
 import re
+import threading
+from collections.abc import Callable
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
+
+import trio
 
 from fe.ecf.json_text import write_json
 from fe.http.calls import ApiReply, Call
@@ -12,29 +16,53 @@ from fe.http.pages.layout import Shell, html_page, inline, text_page
 from fe.http.pages.served import ServedPage
 
 
-class Docs:
-    """Serves the description, as JSON and as a page."""
+class _Made(NamedTuple):
+    json: ServedPage
+    page: ServedPage
+    markdown: ServedPage
 
-    def __init__(self, base: str, description: dict[str, Any]) -> None:
+
+class Docs:
+    """Serves the description, as JSON, as a page and as Markdown, which are made at the first call for one of them."""
+
+    def __init__(self, base: str, describe: Callable[[], dict[str, Any]]) -> None:
         """`base` is the address of the page."""
-        shell = Shell(base, "en", "reference")
-        self._json = ServedPage.of(write_json(description), ("Content-Type", "application/json"))
-        info = description["info"]
-        page = shell.around(f"{info['title']} API", _page(description), markdown=f"{base}.md")
-        self._page = html_page(page, "en")
-        self._markdown = text_page("text/markdown", reference_markdown(description).encode(), "en")
+        self._base, self._describe = base, describe
+        self._kept: _Made | None = None
+        self._one_at_a_time = threading.Lock()  # fronts of several threads share it
 
     async def openapi(self, call: Call) -> ApiReply:
         """Serve the description for programs."""
-        return self._json.answer(call)
+        return (await self._made()).json.answer(call)
 
     async def page(self, call: Call) -> ApiReply:
         """Serve the description for people."""
-        return self._page.answer(call)
+        return (await self._made()).page.answer(call)
 
     async def markdown(self, call: Call) -> ApiReply:
         """Serve the description as Markdown."""
-        return self._markdown.answer(call)
+        return (await self._made()).markdown.answer(call)
+
+    async def _made(self) -> _Made:
+        # In a thread, so that other requests go on. Cancellation takes effect once all is made.
+        return await trio.to_thread.run_sync(self._make) if self._kept is None else self._kept
+
+    def _make(self) -> _Made:
+        with self._one_at_a_time:
+            if self._kept is None:
+                self._kept = self._written()
+            return self._kept
+
+    def _written(self) -> _Made:
+        description = self._describe()
+        shell = Shell(self._base, "en", "reference")
+        title = f"{description['info']['title']} API"
+        page = shell.around(title, _page(description), markdown=f"{self._base}.md")
+        return _Made(
+            ServedPage.of(write_json(description), ("Content-Type", "application/json")),
+            html_page(page, "en"),
+            text_page("text/markdown", reference_markdown(description).encode(), "en"),
+        )
 
 
 #: Models of documents and their parts: the catalogue has a page for each kind, which says more of them.

@@ -29,5 +29,5 @@ def description() -> dict[str, Any]:
 
 @cache
 def docs() -> Docs:
-    """The description as it is served, made once for all fronts of a process: it says nothing of who handles what."""
-    return Docs(f"{PREFIX}/docs", description())
+    """The description as it is served, one for all fronts of a process: it says nothing of who handles what."""
+    return Docs(f"{PREFIX}/docs", description)

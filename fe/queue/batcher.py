@@ -127,7 +127,7 @@ class Batcher(Generic[T, R]):
             try:
                 yield
             finally:
-                with trio.move_on_after(self._seconds, shield=True):
+                with trio.move_on_after(min(self._seconds, WRITE_SECONDS), shield=True):
                     await self._idle.wait()
                 scope.cancel()
         for entry in [*(entry for batch in self._under_way for entry in batch), *self._waiting]:

@@ -4,15 +4,16 @@ All stages of a kind of work in a process share one writer. Outcomes with the sa
 docs/decisions/micro-performance.md.
 
 When the link breaks during a batch it is unknown whether it was committed. Writing it once more is harmless, because
-each row is fenced: a committed one answers as a lost claim. So it is retried once, and rows refused then report
-DatabaseUnavailable; if they were written they have moved on, else the lease decides.
+each row is fenced: a committed one answers as a lost claim. So it is retried until the database is back, for a part of
+the lease: a restart of Postgres then delays a document by itself, and not by the rest of the lease. Rows refused then
+report DatabaseUnavailable; if they were written they have moved on, else the lease decides.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import trio
 
@@ -23,10 +24,17 @@ from fe.queue.batcher import Batcher
 from fe.queue.outcome import InDoubt, Outcome, Writer
 from fe.queue.stage import Job, W, WorkKind
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost, NodeUnavailable
 
 #: Concurrent batches per writer; different outcomes have different writers as it is.
 SIDE_BY_SIDE = 1
+
+T = TypeVar("T")
+
+#: How long outcomes that could not be written are kept and retried, in seconds: half of a lease.
+_KEPT_SECONDS = 30.0
+#: Pause between two tries.
+_AGAIN_SECONDS = 0.25
 
 #: How long outcomes and claims wait for more: the first for each other row under way, at most the second. A row alone
 #: does not wait.
@@ -70,12 +78,15 @@ class ResultWriter(Generic[W]):
         #: The stages that run in this process, by their names.
         self.next_stages: dict[str, NextStage] = {}
         by_writer: dict[Writer[W], Batcher[tuple[W, Outcome], Outcome]] = {
-            writer: Batcher(partial(self._write, writer), writers=SIDE_BY_SIDE, gather=self.gather_seconds)
+            writer: Batcher(
+                partial(self._write, writer), seconds=_KEPT_SECONDS, writers=SIDE_BY_SIDE, gather=self.gather_seconds
+            )
             for writer in kind.writers.values()
         }
         self._of = {outcome: by_writer[writer] for outcome, writer in kind.writers.items()}
         self._batchers = list(by_writer.values())
-        self._doubtful: Batcher[tuple[W, InDoubt], Outcome] = Batcher(self._look)
+        self._doubtful: Batcher[tuple[W, InDoubt], Outcome] = Batcher(self._look, seconds=_KEPT_SECONDS)
+        self._is_ending = False
 
     def gather_seconds(self) -> float:
         """Return how long a write or a claim may wait for more rows: longer the more are under way, 0 for one.
@@ -92,7 +103,10 @@ class ResultWriter(Generic[W]):
             for batcher in self._batchers:
                 await around.enter_async_context(batcher.running())
             await around.enter_async_context(self._doubtful.running())
-            yield
+            try:
+                yield
+            finally:
+                self._is_ending = True
 
     def add(self, work: W, outcome: Outcome, answered: Answered[W]) -> None:
         """Queue an outcome. `answered` is called once; it must neither wait nor raise."""
@@ -134,7 +148,7 @@ class ResultWriter(Generic[W]):
             unknown = DatabaseUnavailable("the link broke while it was written, and it may have been")
             try:
                 # Rows of other nodes are written even if one node of a cluster is away.
-                again = await write_by_node()
+                again = await self._until_back(write_by_node)
             except Contended as blocked:  # retried in parts, committed rows would answer as lost
                 raise unknown from blocked
             written = [unknown if outcome is None else outcome for outcome in again]
@@ -149,13 +163,25 @@ class ResultWriter(Generic[W]):
             return await self._db.run(self.kind.are_open, [work for work, _ in items])
 
         found: list[Outcome | Exception] = []
-        answers = await self._db.run_together(items, _tenant_of, look)
+        answers = await self._until_back(partial(self._db.run_together, items, _tenant_of, look))
         for (_, doubt), is_open in zip(items, answers, strict=True):
             if isinstance(is_open, Exception):
                 found.append(is_open)
             else:
                 found.append(doubt if is_open or doubt.otherwise is None else doubt.otherwise)
         return found
+
+    async def _until_back(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do something as soon as the database answers; the time limit of a batch ends it."""
+        while True:
+            try:
+                return await work()
+            except (Contended, NodeUnavailable):
+                raise
+            except DatabaseUnavailable:
+                if self._is_ending:
+                    raise
+                await trio.sleep(_AGAIN_SECONDS)
 
     def _looked(self, answered: Answered[W], item: tuple[W, InDoubt], outcome: Outcome | Exception) -> None:
         if isinstance(outcome, Exception):

@@ -48,6 +48,7 @@ from tests.factories.tenants import (
     waiting,
 )
 from tests.queue.stage import make_stage, make_tools
+from tests.waiting import PATIENCE
 
 AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
 REMARKED = replace(DOCUMENT, remarks=({"code": "assumed"},))
@@ -531,31 +532,54 @@ async def test_of_a_batch_each_claim_is_fenced_for_itself(db: Database) -> None:
     assert len(await rows(db, "SELECT 1 FROM outbox")) == 1
 
 
+@pytest.mark.parametrize("breaks", [1, 4], ids=["once", "for a second"])
 @pytest.mark.parametrize("committed", [True, False], ids=["committed", "not committed"])
-async def test_a_batch_whose_link_broke_is_written_once_more_and_takes_effect_once(
-    db: Database, committed: bool
+async def test_a_batch_whose_link_broke_is_written_when_it_is_back_and_takes_effect_once(
+    db: Database, committed: bool, breaks: int
 ) -> None:
     works = await some_work(db, 3)
     kind = submission_kind(Metrics())
-    broken = False
+    tries = 0
 
-    async def breaks_once(conn: Any, items: Any, at: Any) -> Any:
-        nonlocal broken
-        if broken:
+    async def breaks_at_first(conn: Any, items: Any, at: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        if tries > breaks:
             return await kind.writers[Decided](conn, items, at)
-        broken = True
-        if committed:
+        if committed and tries == 1:
             await kind.writers[Decided](conn, items, at)
+            await conn.commit()
         raise psycopg.OperationalError("the link broke")
 
-    breaking = replace(kind, writers={**kind.writers, Decided: breaks_once})
+    breaking = replace(kind, writers={**kind.writers, Decided: breaks_at_first})
     bookings = ResultWriter(breaking, db, system_clock)
 
-    said = await put_all(bookings, works[:1], VERDICT)
+    said = await put_all(bookings, works, VERDICT)
 
-    told = await story(db, works[0].subject)
-    assert told.count("verdict") == 1
-    assert isinstance(said[0], DatabaseUnavailable if committed else Decided)
+    assert tries == breaks + 1
+    for work, answer in zip(works, said, strict=True):
+        assert (await story(db, work.subject)).count("verdict") == 1
+        assert isinstance(answer, DatabaseUnavailable if committed else Decided)
+
+
+async def test_what_cannot_be_written_when_all_ends_is_given_up_and_left_to_the_lease(db: Database) -> None:
+    works = await some_work(db, 3)
+    kind = submission_kind(Metrics())
+
+    async def never(conn: Any, items: Any, at: Any) -> Any:
+        raise psycopg.OperationalError("the database is away")
+
+    bookings = ResultWriter(replace(kind, writers={**kind.writers, Decided: never}), db, system_clock)
+    said: list[Outcome | Exception] = []
+    with trio.fail_after(PATIENCE):
+        async with bookings.running():
+            for work in works:
+                bookings.add(work, VERDICT, lambda _, answer: said.append(answer))
+            await trio.sleep(0.5)
+            assert said == []
+
+    assert [type(answer) for answer in said] == [DatabaseUnavailable] * 3
+    assert len(await rows(db, "SELECT 1 FROM outbox WHERE holder IS NOT NULL")) == 3
 
 
 async def test_a_batch_whose_link_broke_and_that_others_are_in_the_way_of_then_may_have_been_written(

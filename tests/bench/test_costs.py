@@ -31,16 +31,15 @@ from bench.stack import Stack, context_switches, open_stack
 from bench.submit import payload
 from bench.traffic import Counts, counted
 
-#: Measured in November 2026, per document: as bench.road counts, 32 clients, one process. The first three were 0.43 to
-#: 0.5, 0.47 to 0.54 and 0.35 to 0.44 at a load of 7, and with what goes straight from the accept to the signer 0.33 to
-#: 0.52, 0.35 to 0.56 and 0.26 to 0.37; where documents come more slowly than they are brought on they are
-#: more.
+#: Measured in November 2026, per document: as bench.road counts, 32 clients, one process. The first three were 0.39 to
+#: 0.52, 0.41 to 0.56 and 0.27 to 0.38 at a load of 5; where documents come more slowly than they are brought on they
+#: are more. The other two hardly differ from run to run: 12,520 to 12,590 and 7.06 to 7.15.
 PER_DOCUMENT = {
-    "statements": 0.8,
-    "round trips": 0.85,
-    "commits": 0.6,
-    "WAL bytes": 11_750.0,
-    "dead row versions": 7.3,
+    "statements": 0.65,
+    "round trips": 0.7,
+    "commits": 0.5,
+    "WAL bytes": 12_600.0,
+    "dead row versions": 7.15,
 }
 #: And of a process that has nothing to do, with the default settings. It looks at five queues: those of submissions,
 #: webhooks and their recoveries, and of what goes to other taxpayers, and each process compares its clock with the
@@ -48,7 +47,9 @@ PER_DOCUMENT = {
 #: which the front looks for, and files to sign, which the actors look for, take up to five connections more where they
 #: look at the same moment as others.
 IDLE = {"connections": 14.5, "statements a second": 7.8, "wake-ups a second": 18.5}
-MARGIN = 1.2
+#: The margin of a ceiling; that of what does not depend on the size of batches is smaller.
+MARGIN, STEADY_MARGIN = 1.2, 1.08
+STEADY = ("WAL bytes", "dead row versions")
 
 #: The statements for a document that comes alone, from the POST to the verdict.
 ALONE = Counter(
@@ -129,8 +130,12 @@ def stack() -> Iterator[Stack]:
         yield opened
 
 
+def ceilings(measured: dict[str, float]) -> dict[str, float]:
+    return {what: most * (STEADY_MARGIN if what in STEADY else MARGIN) for what, most in measured.items()}
+
+
 def exceeded(figures: dict[str, float], measured: dict[str, float]) -> bool:
-    return any(figures[what] > most * MARGIN for what, most in measured.items())
+    return any(figures[what] > most for what, most in ceilings(measured).items())
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +212,7 @@ def idle(stack: Stack) -> Idle:
 
 @pytest.mark.parametrize("what", PER_DOCUMENT)
 def test_document_costs_stay_within_limits(what: str, costs: Tally) -> None:
-    found, most = costs.per_document()[what], PER_DOCUMENT[what] * MARGIN
+    found, most = costs.per_document()[what], ceilings(PER_DOCUMENT)[what]
 
     assert found <= most, f"{found:.2f} {what} per document; {costs.wire.statements.most_common()}"
 
@@ -226,7 +231,7 @@ def test_single_document_is_written_in_a_fixed_number_of_transactions(lone: Lone
 
 @pytest.mark.parametrize("what", IDLE)
 def test_idle_process_costs_stay_within_limits(what: str, idle: Idle) -> None:
-    found, most = idle.figures()[what], IDLE[what] * MARGIN
+    found, most = idle.figures()[what], ceilings(IDLE)[what]
 
     assert found <= most, f"{found:.2f} {what}; {idle.wire.statements.most_common()}"
 

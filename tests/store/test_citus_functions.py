@@ -209,3 +209,27 @@ def test_what_carries_documents_goes_by_ways_that_stand_in_the_statement() -> No
 
     assert by_branches >= {"accept_submission", "accept_submissions", "book_signed_batch"}
     assert "claim_batch" not in by_branches
+
+
+@pytest.mark.skipif(not citus.wanted(), reason="there is no cluster (make citus)")
+def test_tables_that_a_release_before_left_on_the_coordinator_move_to_the_nodes_with_their_rows(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("SELECT undistribute_table('mode_periods', cascade_via_foreign_keys => true)")
+        conn.execute(
+            """CREATE TRIGGER commits_in_two_phases AFTER INSERT OR UPDATE OR DELETE ON mode_periods
+               FOR EACH STATEMENT EXECUTE FUNCTION commit_in_two_phases()"""
+        )
+        conn.execute(
+            """INSERT INTO mode_periods (tenant_id, environment, period_id, mode, began_at, begun_by, reason)
+               VALUES (1, 'ecf', gen_random_uuid(), 'offline', now(), 'someone', 'no network')"""
+        )
+
+        moved = distribution.distribute(conn)
+
+        kept = conn.execute("SELECT reason FROM mode_periods WHERE tenant_id = 1").fetchall()
+        triggers = conn.execute(
+            "SELECT tgname FROM pg_trigger WHERE tgrelid = 'mode_periods'::regclass AND NOT tgisinternal"
+        )
+        left = triggers.fetchall()
+    assert set(moved) == {"mode_periods", "paper_ranges", "paper_receipts", "paper_replacements"}
+    assert (kept, left) == ([("no network",)], [])

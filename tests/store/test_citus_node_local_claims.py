@@ -226,7 +226,7 @@ async def test_a_claim_of_several_lanes_never_gives_a_tenant_more_than_it_may_ha
     for environment in (Environment.ECF, Environment.CERTECF):
         for _ in range(4):
             await make_submission(db, tenant, environment=environment)
-    busy = {(tenant, _LANE.group): 1}
+    busy = {(tenant, _LANE): 1}
     lanes = [
         LaneCapacity(_LANE, TenantId(0), ALWAYS, 10, 0),
         LaneCapacity(OutboxLane(Environment.CERTECF), TenantId(0), ALWAYS, 10, 5),

@@ -54,23 +54,21 @@ _ALONE = """
        AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
      ORDER BY 1
 """
-#: Keeps sequences apart where the table is distributed: there a constraint has to compare the tenant itself, which an
-#: index of ranges does with btree_gist (sql/migrations/0109_next_range.sql has the form without it).
-_APART = (
-    "CREATE EXTENSION IF NOT EXISTS btree_gist",
-    "ALTER TABLE sequences DROP CONSTRAINT IF EXISTS sequences_ranges_apart",
-    """ALTER TABLE sequences ADD CONSTRAINT sequences_ranges_apart EXCLUDE USING gist (
+#: Keeps ranges apart where a table is distributed: there a constraint has to compare the tenant itself, which an index
+#: of ranges does with btree_gist (sql/migrations/0094 and 0109 have the forms without it).
+_APART = {
+    "sequences": """sequences_ranges_apart EXCLUDE USING gist (
            tenant_id WITH =, environment WITH =, left(prefix, 3) WITH =,
            (CASE WHEN next_min IS NULL THEN int8multirange(int8range(min_number, max_number, '[]'))
                  ELSE int8multirange(int8range(min_number, max_number, '[]'), int8range(next_min, next_max, '[]')) END)
                WITH &&)""",
-    "ALTER TABLE sequences DROP CONSTRAINT IF EXISTS sequences_apart",
-)
+    "paper_ranges": """paper_ranges_apart EXCLUDE USING gist (
+           tenant_id WITH =, environment WITH =, prefix WITH =, int4range(first_number, last_number, '[]') WITH &&)""",
+}
 _ARE_APART = """
     SELECT count(*)
       FROM pg_constraint AS c
-     WHERE c.conname = 'sequences_ranges_apart' AND c.conrelid = %s::regclass
-       AND pg_get_constraintdef(c.oid) LIKE '%%(tenant_id WITH =%%'
+     WHERE c.conname = %s AND c.conrelid = %s::regclass AND pg_get_constraintdef(c.oid) LIKE '%%(tenant_id WITH =%%'
 """
 #: A row in each shard (tables.sql), of numbers below 0, which no tenant has: twenty tries for each shard miss one of
 #: them once in a hundred million times.
@@ -143,10 +141,16 @@ def distribute(conn: psycopg.Connection) -> list[str]:
         for table, name in _TRIGGERS:
             if table in todo:
                 conn.execute(f"DROP TRIGGER IF EXISTS {name} ON {table}".encode())
-        if _count(conn, _ARE_APART, "sequences") == 0:
-            for statement in _APART:
-                conn.execute(statement.encode())
+        conn.execute("CREATE EXTENSION IF NOT EXISTS btree_gist")
+        for table, constraint in _APART.items():
+            name = constraint.split(maxsplit=1)[0]
+            if _count(conn, _ARE_APART, name, table) == 0:
+                conn.execute(f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}".encode())
+                conn.execute(f"ALTER TABLE {table} ADD CONSTRAINT {constraint}".encode())
+        conn.execute("ALTER TABLE sequences DROP CONSTRAINT IF EXISTS sequences_apart")
         for table in todo:
+            # A release before may have left it on the coordinator.
+            conn.execute(f"DROP TRIGGER IF EXISTS commits_in_two_phases ON {table}".encode())
             beside = "none" if table == DISTRIBUTED[0] else DISTRIBUTED[0]
             conn.execute(
                 "SELECT create_distributed_table(%s::regclass, 'tenant_id', colocate_with => %s)", (table, beside)

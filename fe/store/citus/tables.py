@@ -34,4 +34,9 @@ DISTRIBUTED = (
     "archive_packages",
     "archive_items",
     "archive_places",
+    "mode_periods",
+    "paper_ranges",
+    "paper_receipts",
+    "paper_replacements",
+    "paper_references",
 )

@@ -27,8 +27,11 @@ from fe.store.queue.outbox import Work, claims_of
 from fe.store.records import numbers, tenant_context
 
 _SIGNING_INPUT = """
-    SELECT s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, d.content AS original, t.issuer,
-           t.consumer_summary,
+    WITH whose AS MATERIALIZED (
+        SELECT t.issuer, t.consumer_summary FROM tenants AS t WHERE t.tenant_id = %(tenant)s
+    )
+    SELECT s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, d.content AS original, w.issuer,
+           w.consumer_summary,
            (SELECT (array_agg(
                         expiry_of_number(s.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges)
                         ORDER BY number_lies(s.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges)))[1]
@@ -40,7 +43,7 @@ _SIGNING_INPUT = """
       FROM submissions AS s
       JOIN submission_documents AS d
         ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
-      JOIN tenants AS t ON t.tenant_id = s.tenant_id
+     CROSS JOIN whose AS w
      WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
        AND d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s
 """

@@ -58,13 +58,13 @@ class Package:
 _BEHIND = """
     SELECT t.tenant_id, e.environment
       FROM tenants AS t
-     CROSS JOIN unnest(%(environments)s::text[]) AS e (environment)
-      LEFT JOIN archive_chains AS c ON c.tenant_id = t.tenant_id AND c.environment::text = e.environment
+     CROSS JOIN unnest(%(environments)s::environment[]) AS e (environment)
+      LEFT JOIN archive_chains AS c ON c.tenant_id = t.tenant_id AND c.environment = e.environment
      WHERE c.tenant_id IS NULL OR c.planned_until < %(until)s
      ORDER BY t.tenant_id, e.environment
      LIMIT 1000
 """
-_OPEN = "SELECT p.tenant_id, p.environment::text FROM archive_packages AS p WHERE p.stored_at IS NULL"
+_OPEN = "SELECT p.tenant_id, p.environment FROM archive_packages AS p WHERE p.stored_at IS NULL"
 
 
 async def due(conn: Conn, until: datetime) -> list[PackageChain]:
@@ -282,14 +282,18 @@ class ArchiveState:
 
 # A chain that was never checked counts from its first package.
 _STATE = """
-    SELECT (SELECT coalesce(extract(EPOCH FROM now() - min(p.planned_at)), 0)::float8
-              FROM archive_packages AS p WHERE p.stored_at IS NULL),
-           coalesce(extract(EPOCH FROM now() - min(coalesce(c.checked_at, p.planned_at))), 0)::float8,
-           coalesce(sum(c.missing), 0)::bigint,
-           coalesce(sum(cardinality(c.faults)), 0)::bigint,
-           (SELECT count(*) FROM archive_items AS i WHERE i.refused IS NOT NULL)
-      FROM archive_chains AS c
-      LEFT JOIN archive_packages AS p ON p.tenant_id = c.tenant_id AND p.environment = c.environment AND p.number = 1
+    SELECT waiting.seconds, chains.unchecked, chains.missing, chains.faults, items.refused
+      FROM (SELECT coalesce(extract(EPOCH FROM now() - min(p.planned_at)), 0)::float8 AS seconds
+              FROM archive_packages AS p
+             WHERE p.stored_at IS NULL) AS waiting
+     CROSS JOIN (SELECT coalesce(extract(EPOCH FROM now() - min(coalesce(c.checked_at, p.planned_at))), 0)::float8
+                            AS unchecked,
+                        coalesce(sum(c.missing), 0)::bigint AS missing,
+                        coalesce(sum(cardinality(c.faults)), 0)::bigint AS faults
+                   FROM archive_chains AS c
+                   LEFT JOIN archive_packages AS p
+                     ON p.tenant_id = c.tenant_id AND p.environment = c.environment AND p.number = 1) AS chains
+     CROSS JOIN (SELECT count(*) AS refused FROM archive_items AS i WHERE i.refused IS NOT NULL) AS items
 """
 
 

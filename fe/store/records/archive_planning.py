@@ -121,10 +121,13 @@ _PACKAGE = """
     INSERT INTO archive_packages (tenant_id, environment, number, previous, day, planned_at, receipts, additions)
     VALUES (%(tenant)s, %(environment)s, %(number)s, %(previous)b, %(day)s, %(at)s, %(receipts)s, %(additions)s)
 """
+# With the chain among what is read, so that a cluster inserts them where the chain lies.
 _ITEMS = """
     INSERT INTO archive_items (tenant_id, evidence_id, part, environment, number, events)
-    SELECT %(tenant)s::bigint, n.evidence_id, n.part, %(environment)s::environment, %(number)s::bigint, n.events
-      FROM unnest(%(ids)s::uuid[], %(parts)s::text[], %(events)s::int[]) AS n (evidence_id, part, events)
+    SELECT c.tenant_id, n.evidence_id, n.part, c.environment, %(number)s::bigint, n.events
+      FROM archive_chains AS c
+     CROSS JOIN unnest(%(ids)s::uuid[], %(parts)s::text[], %(events)s::int[]) AS n (evidence_id, part, events)
+     WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s
 """
 _PLANNED = """
     UPDATE archive_chains AS c

@@ -172,26 +172,29 @@ async def begin(conn: Conn, tenant_id: TenantId, period: ModePeriod) -> None:
     )
 
 
+# Outages come first, by themselves: a cluster has them on the coordinator alone.
 _WHILE = f"""
-    SELECT CASE WHEN EXISTS (SELECT 1
-                               FROM mode_periods AS p
-                              WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND p.mode = 'offline'
-                                AND p.began_at <= s.signed_at AND coalesce(p.ended_at, 'infinity') > s.signed_at)
-                  OR EXISTS (SELECT 1
-                               FROM authority_outages AS o
-                              WHERE o.environment = %(environment)s AND o.host = %(host)s
-                                AND (o.ended_at IS NULL OR (o.began_at <= s.signed_at AND o.ended_at > s.signed_at)))
-                  OR EXISTS (SELECT 1
-                               FROM sandbox_outages AS x
-                              WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s
-                                AND (x.ends_at > now() OR (x.began_at <= s.signed_at AND x.ends_at > s.signed_at)))
+    WITH outages AS MATERIALIZED (
+        SELECT EXISTS (SELECT 1
+                         FROM authority_outages AS o
+                        WHERE o.environment = %(environment)s AND o.host = %(host)s
+                          AND (o.ended_at IS NULL OR (o.began_at <= s.signed_at AND o.ended_at > s.signed_at)))
+            OR EXISTS (SELECT 1
+                         FROM sandbox_outages AS x
+                        WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s
+                          AND (x.ends_at > now() OR (x.began_at <= s.signed_at AND x.ends_at > s.signed_at)))
+               AS is_away
+          FROM (SELECT %(signed_at)s::timestamptz AS signed_at) AS s
+    )
+    SELECT CASE WHEN (SELECT o.is_away FROM outages AS o)
+                  OR bool_or(p.mode = 'offline' AND p.began_at <= s.signed_at
+                             AND coalesce(p.ended_at, 'infinity') > s.signed_at)
                 THEN 'contingency'
-                WHEN EXISTS (SELECT 1
-                               FROM mode_periods AS p
-                              WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s AND {AUTHORISES})
-                THEN 'deferred'
+                WHEN bool_or({AUTHORISES}) THEN 'deferred'
            END
-      FROM (SELECT %(signed_at)s::timestamptz AS signed_at) AS s
+      FROM mode_periods AS p
+     CROSS JOIN (SELECT %(signed_at)s::timestamptz AS signed_at) AS s
+     WHERE p.tenant_id = %(tenant)s AND p.environment = %(environment)s
 """
 
 

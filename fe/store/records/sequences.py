@@ -130,10 +130,10 @@ class Sequence(GoesOn):
     next_min: int | None = None
     next_max: int | None = None
     next_expire_at: datetime | None = None
-    #: The ranges it had, and the next one, as texts of the database: `former` reads them.
-    former_ranges: Many[str] = ()
+    #: The ranges it had, and the next one, as an array of the database is written: `former` reads it.
+    former_ranges: str = "{}"
     #: The same, of those that it left by itself.
-    left_ranges: Many[str] = ()
+    left_ranges: str = "{}"
 
     @property
     def former(self) -> Many[tuple[int, int]]:
@@ -147,7 +147,7 @@ class Sequence(GoesOn):
 
     def has_begun(self, following: "NextRange | None") -> bool:
         """Return whether it went on to this range by itself already."""
-        if following is None or not self.left_ranges:
+        if following is None or not self.left:
             return False
         return (following.minimum, following.maximum) in ((self.min_number, self.max_number), *self.left)
 
@@ -167,13 +167,12 @@ _SET_COLUMNS = (
 )
 _COLUMNS = """tenant_id, environment, left(prefix, 3) AS prefix, substr(prefix, 5) AS name, sequence_id, min_number,
     max_number, current_number, is_active, expire_at, paused_at, paused_for, user_ids, user_emails, agent_id,
-    next_min, next_max, next_expire_at, former_ranges::text[] AS former_ranges, left_ranges::text[] AS left_ranges"""
+    next_min, next_max, next_expire_at, former_ranges, left_ranges"""
 _FORMER = re.compile(r"\(([0-9]+),([0-9]+),")
 
 
-def _ends_of(ranges: Many[str]) -> Many[tuple[int, int]]:
-    found = (_FORMER.match(one) for one in ranges)
-    return [(int(one[1]), int(one[2])) for one in found if one is not None]
+def _ends_of(ranges: str) -> Many[tuple[int, int]]:
+    return [(int(first), int(last)) for first, last in _FORMER.findall(ranges)]
 
 
 # A range that moves takes the next number with it (interface.md#sequences), and is remembered: numbers of it may wait.
@@ -282,6 +281,14 @@ class Unchanged(StoreError):
         self.reason = reason
 
 
+#: Reasons by the constraint that is broken.
+_BROKEN = {
+    "sequences_of_agents_rest": "agent",
+    "sequences_of_agents_end": "next of agent",
+    "sequences_next_apart": "next overlap",
+}
+
+
 @contextmanager
 def _apart() -> Iterator[None]:
     """Translate the constraints: numbers in two ranges, two spellings, an agent's sequence that gives numbers."""
@@ -292,15 +299,10 @@ def _apart() -> Iterator[None]:
     except UniqueViolation:
         raise Unchanged("spelling") from None
     except CheckViolation as violated:
-        match violated.diag.constraint_name:
-            case "sequences_of_agents_rest":
-                raise Unchanged("agent") from None
-            case "sequences_of_agents_end":
-                raise Unchanged("next of agent") from None
-            case "sequences_next_apart":
-                raise Unchanged("next overlap") from None
-            case _:
-                raise
+        for name, reason in _BROKEN.items():
+            if name in str(violated):  # a node of a cluster names it in its message alone
+                raise Unchanged(reason) from None
+        raise
 
 
 _CHANGE = """

@@ -374,7 +374,9 @@ async def voidings_in_doubt(conn: Conn) -> int:
 
 
 # Tenants whose documents are signed before they are handed over, or have the shorter term of deferred sending.
-_APART = """(EXISTS (SELECT 1 FROM agents AS a WHERE a.tenant_id = u.tenant_id)
+# `with_agents` comes first: a cluster has agents on the coordinator alone.
+_AGENTS = "with_agents AS MATERIALIZED (SELECT DISTINCT a.tenant_id FROM agents AS a)"
+_APART = """(EXISTS (SELECT 1 FROM with_agents AS a WHERE a.tenant_id = u.tenant_id)
              OR EXISTS (SELECT 1 FROM mode_periods AS p WHERE p.tenant_id = u.tenant_id AND p.mode = 'deferred'))"""
 # Documents that the authority may not have, dead letters included. `run_at`: as in queue/tables.py.
 _WAITING = """(SELECT o.tenant_id, o.environment, o.subject
@@ -386,6 +388,7 @@ _WAITING = """(SELECT o.tenant_id, o.environment, o.subject
              WHERE d.stage IN ('send', 'reconcile')) AS u"""
 # The service signs at once, so the id carries the millisecond of the signature.
 _UNSENT = f"""
+    WITH {_AGENTS}
     SELECT u.environment,
            count(*) FILTER (WHERE u.subject >= uuid_floor(now() - %(urgent)s::interval))::int,
            count(*) FILTER (WHERE u.subject < uuid_floor(now() - %(urgent)s::interval)
@@ -397,6 +400,7 @@ _UNSENT = f"""
 """
 # Agents sign before they hand over. Documents for which deferred sending is authorised have its term.
 _UNSENT_APART = f"""
+    WITH {_AGENTS}
     SELECT s.environment,
            count(*) FILTER (WHERE s.signed_at > now() - %(urgent)s::interval)::int,
            count(*) FILTER (WHERE s.signed_at <= now() - %(urgent)s::interval

@@ -5,8 +5,10 @@ RETURNS void LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan AS $$
 DECLARE
     s record;
     paper text;
+    subject uuid;
 BEGIN
     FOR n IN 1 .. coalesce(cardinality(p_subjects), 0) LOOP
+        subject := p_subjects[n];  -- SET a = p_subjects[n] ends the server process (docs/scaling.md)
         CONTINUE WHEN p_subjects[n] IS NULL OR p_statuses[n] NOT IN ('Aceptado', 'Aceptado Condicional');
         SELECT r.root::text AS root, r.ecf_type, r.environment::text AS environment, r.issuer_rnc, r.buyer_rnc,
                r.e_ncf, r.client_request_id INTO s
@@ -19,7 +21,7 @@ BEGIN
                AND x.client_request_id = s.client_request_id;
             IF FOUND THEN
                 UPDATE paper_receipts AS p
-                   SET replaced_at = p_at, replaced_by = p_subjects[n], e_ncf = s.e_ncf
+                   SET replaced_at = p_at, replaced_by = subject, e_ncf = s.e_ncf
                  WHERE p.tenant_id = p_tenants[n] AND p.environment::text = s.environment AND p.ncf = paper
                    AND p.replaced_at IS NULL;
                 CONTINUE;

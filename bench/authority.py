@@ -3,6 +3,8 @@ it is handed, reads nothing else of it, and accepts everything after a delay.
 
     python -m bench.authority [--delay 0.2]     # says where it is, in the words of `fe authority simulate --json`
 
+At SIGUSR1 it is away, and answers 503, until the next one.
+
 It speaks the same protocol as the simulator (fe/simulator), which checks what it is told and costs several
 milliseconds a document; tests use that one.
 """
@@ -10,6 +12,7 @@ milliseconds a document; tests use that one.
 import json
 import re
 import select
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -33,9 +36,16 @@ class Ledger:
     def __init__(self, delay: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._delay, self._clock = delay, clock
         self._filed: dict[str, tuple[str, float]] = {}
+        self._is_away = False
+
+    def go_or_come(self, *_: object) -> None:
+        """Be away, or back."""
+        self._is_away = not self._is_away
 
     def answer(self, method: str, target: str, body: bytes) -> tuple[int, bytes, bytes]:
         """Status, kind and bytes of the answer to a request."""
+        if self._is_away:
+            return 503, b"application/json", b'{"mensaje":"No disponible"}'
         path = target.partition("?")[0].lower()
         if path.endswith("/semilla"):
             return 200, b"application/xml", _SEED
@@ -124,7 +134,9 @@ def main() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
         print(json.dumps({"ecf": base, "fc": base, "status": base}), flush=True)
-        serve(listener, Ledger(arguments.delay))
+        ledger = Ledger(arguments.delay)
+        signal.signal(signal.SIGUSR1, ledger.go_or_come)
+        serve(listener, ledger)
 
 
 if __name__ == "__main__":

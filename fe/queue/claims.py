@@ -6,6 +6,7 @@ divides the free slots, and claims in each lane: up to 1 + n round trips for n l
 fe/store/citus/node_local_claims.py), tested against the first way.
 """
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,10 @@ from fe.store.postgres.db import Conn
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.tables import ALWAYS
 
+#: A lane that shares slots with other hosts has a fourth of them while no try of it has ended for this many seconds.
+#: Else rows that hang at a silent host would fill nearly all slots within a second, until its circuit opens.
+_STALLS_AFTER, _STALLED_PART = 1.0, 4
+
 #: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
 _SCOPE = 64
 
@@ -28,10 +33,12 @@ NO_FLOORS: Mapping[Lane, datetime] = {}
 class _Rows:
     """Rows with a slot, of a lane or of a tenant in a lane."""
 
-    __slots__ = ("many",)
+    __slots__ = ("ended", "many")
 
     def __init__(self) -> None:
         self.many = 0
+        #: When a try last ended.
+        self.ended = -math.inf
 
 
 class InFlight:
@@ -75,6 +82,7 @@ class InFlight:
         self.free += 1
         _, of_lane, of_tenant = self._rows[id(work)]
         of_lane.many -= 1
+        of_lane.ended = time.monotonic()
         of_tenant.many -= 1
 
     def end(self, work: Job) -> float:
@@ -85,6 +93,11 @@ class InFlight:
         """Return how many slots a lane uses."""
         found = self._lanes.get(lane)
         return 0 if found is None else found.many
+
+    def is_stalled(self, lane: Lane) -> bool:
+        """Whether no try of a lane has ended lately."""
+        found = self._lanes.get(lane)
+        return found is None or time.monotonic() - found.ended > _STALLS_AFTER
 
     def of_tenant(self, tenant_id: TenantId, lane: Lane) -> int:
         """Return how many slots a tenant uses in a lane."""
@@ -162,7 +175,7 @@ async def find_and_claim(
             left_to_others=left_to_others(lane, stage, tools, in_flight),
         )
         for lane in in_order
-        if (gate := tools.gate(lane, stage.slots)) > 0
+        if (gate := slots_of(lane, stage, tools, in_flight)) > 0
     ]
     if not lanes:
         return Found()
@@ -171,6 +184,14 @@ async def find_and_claim(
     else:
         claims = await _lane_by_lane(conn, stage.kind.source, stage.name, lanes, terms)
     return _found(claims, lanes, terms, cursors, stage, in_flight)
+
+
+def slots_of(lane: Lane, stage: StageConfig[W], tools: StageContext, in_flight: InFlight) -> int:
+    """Return how many rows of a lane may be in flight now; 0 or less while its gate is shut."""
+    gate = tools.gate(lane, stage.slots)
+    if stage.peers[lane] and in_flight.is_stalled(lane):
+        return min(gate, max(1, stage.slots // _STALLED_PART))
+    return gate
 
 
 def left_to_others(lane: Lane, stage: StageConfig[W], tools: StageContext, in_flight: InFlight) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
-from fe.queue.claims import InFlight, counted_of_tenant, left_to_others
+from fe.queue.claims import InFlight, counted_of_tenant, left_to_others, slots_of
 from fe.queue.delay_queue import DelayQueue
 from fe.queue.outcome import AT_ONCE
 from fe.queue.stage import StageConfig, StageContext
@@ -114,7 +114,7 @@ class Handover:
         stage, in_flight, lane = self._stage, self._in_flight, work.lane
         return (
             not self._breaker.is_open
-            and in_flight.of_lane(lane) < self._tools.gate(lane, stage.slots)
+            and in_flight.of_lane(lane) < slots_of(lane, stage, self._tools, in_flight)
             and in_flight.free > left_to_others(lane, stage, self._tools, in_flight)
             and counted_of_tenant(work.tenant_id, lane, stage, in_flight) < stage.slots_of_a_tenant()
         )

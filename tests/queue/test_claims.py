@@ -405,6 +405,21 @@ class Sending:
         return Counter(work.lane for work in self.held)
 
 
+async def test_host_without_a_try_that_ends_has_a_fourth_of_the_slots_and_all_once_one_ends(db: Database) -> None:
+    for _ in range(2):
+        await fill_to_send(db, await make_tenant(db), 200, ECF)
+    sending = Sending(db, 64)
+
+    assert [await sending.claim(), await sending.claim()] == [Counter({ECF: 16}), Counter()]
+    sending.end(ECF, 1)
+    assert await sending.claim() == Counter({ECF: 41})
+
+    sending.end(ECF)
+    await trio.sleep(1.1)
+    assert await sending.claim() == Counter({ECF: 16})
+
+
+@pytest.mark.usefixtures("never_stalls")
 @pytest.mark.parametrize(("slow", "other"), [(ECF, FC), (FC, ECF)])
 async def test_claim_with_one_slow_host_leaves_the_other_its_share(
     slow: OutboxLane, other: OutboxLane, db: Database
@@ -421,6 +436,7 @@ async def test_claim_with_one_slow_host_leaves_the_other_its_share(
         sending.end(other)
 
 
+@pytest.mark.usefixtures("never_stalls")
 async def test_claim_for_one_tenant_with_a_slow_host_serves_its_rows_for_the_other(db: Database) -> None:
     tenant, late = await make_tenant(db), await make_tenant(db)
     await fill_to_send(db, tenant, 100, ECF)
@@ -437,6 +453,7 @@ async def test_claim_for_one_tenant_with_a_slow_host_serves_its_rows_for_the_oth
     assert await sending.claim() == Counter({ECF: 3, FC: 3})
 
 
+@pytest.mark.usefixtures("never_stalls")
 async def test_claims_of_a_slow_and_a_quick_host_that_both_have_a_backlog_even_out(db: Database) -> None:
     for lane in (ECF, FC):
         for _ in range(2):
@@ -451,6 +468,7 @@ async def test_claims_of_a_slow_and_a_quick_host_that_both_have_a_backlog_even_o
     assert sending.holds()[FC] >= 32
 
 
+@pytest.mark.usefixtures("never_stalls")
 async def test_slow_host_of_the_tests_leaves_production_its_quarter_and_the_tests_other_host_its_share(
     db: Database,
 ) -> None:

@@ -193,6 +193,7 @@ async def test_what_was_paused_meanwhile_goes_no_further(db: Database) -> None:
     assert await sends_of(db, subject) == []
 
 
+@pytest.mark.usefixtures("never_stalls")
 async def test_never_more_of_a_tenant_straight_than_its_part_of_the_slots(db: Database) -> None:
     """The last quarter stays free, however fast one tenant's documents are signed."""
     tenant = await make_tenant(db)
@@ -674,6 +675,7 @@ async def test_an_outcome_without_a_writer_is_said_to_whoever_handed_it_in(db: D
 # --- How long to gather ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("never_stalls")
 async def test_outcomes_gather_for_longer_the_more_is_under_way_and_not_at_all_for_one_alone(db: Database) -> None:
     tenant = await make_tenant(db)
     all_in_hand, go_on, in_hand, said = trio.Event(), trio.Event(), 0, list[float]()

@@ -7,9 +7,9 @@ One stack with two companies. Each part is measured beside a quiet time of the s
 
 * one host silent: consumer invoices hang, receipts go to the other host as fast as they come;
 * a flood: one company has more due than can be worked off, the other hands in some documents a second;
-* an outage: the authority answers 503 until one company's backlog is signed and waits, then it is back. The other
-  company hands in some documents a second while the backlog drains. Told are the drain's rate and order, what was
-  sent twice or put aside, and how late the other's verdicts are.
+* an outage: the authority answers 503 until one company's backlog is signed and waits, then it is back. From the first
+  verdict on the other company hands in some documents a second while the backlog drains. Told are the drain's rate and
+  order, what was sent twice or put aside, and how late the other's verdicts are.
 """
 
 import json
@@ -46,6 +46,7 @@ HANGING = 200
 
 _SIGNED = "SELECT count(*) = 0 FROM outbox WHERE tenant_id = %s AND stage = 'sign'"
 _LEFT = "SELECT count(*) FROM outbox WHERE tenant_id = %s"
+_ANY = "SELECT EXISTS (SELECT FROM submissions WHERE tenant_id = %s AND verdict_at >= %s)"
 _ASIDE = "SELECT count(*) FROM dead_letters"
 #: Of each document of the backlog, as they were signed: when its verdict was booked, and how often it went out.
 _DRAINED = """
@@ -139,6 +140,7 @@ def outage(
     report.figure("outage", "s until the backlog is signed", time.monotonic() - began)
     ended = datetime.now(UTC)
     os.kill(authority, signal.SIGUSR1)
+    wait_until(stack, _ANY, True, waiting, ended)  # the circuit is closed again
     fresh = hold(stack, numbers, rate, seconds, DELAY)
     wait_until(stack, _LEFT, 0, waiting)
     numbered = [f"E31{_BACKLOG + nth:010d}" for nth in (0, rows + 1)]

@@ -58,13 +58,6 @@ TARGETS = (
     Target(6, "grown: p95 of a POST", "growth", "POST p95, .*"),
     Target(6, "grown: p95 from 202 to the verdict", "growth", "202 -> verdict p95, .*"),
     Target(6, "a restart on the backlog: seconds to its first claim, in 5 s", "growth", "start to first claim.*"),
-    Target(6, "one host of the authority silent: verdicts/s of the other, times those when both answer", "bad_days",
-           "verdicts/s, one host silent.*"),
-    Target(6, "p95 from 202 to the verdict beside a company that floods, in seconds", "bad_days",
-           "202 -> verdict p95 beside a flood.*"),
-    Target(6, "the same while another company's backlog drains after an outage", "bad_days",
-           "202 -> verdict p95 while a backlog drains.*"),
-    Target(6, "sent more than once, of that backlog", "bad_days", "sent more than once.*"),
     Target(7, "WAL for a document beside commit 3ecf40f", "road", "WAL bytes per document.*"),
     Target(7, "dead row versions for a document beside it", "road", "dead row versions per document.*"),
 )  # fmt: skip

@@ -74,7 +74,7 @@ def wait_until(stack: Stack, statement: str, wanted: object, *values: object) ->
     while one(stack, statement, *values) != wanted:
         if time.monotonic() > until:
             raise Lost(f"after {PATIENCE:.0f} s: {one(stack, statement, *values)}")
-        time.sleep(0.2)
+        time.sleep(0.2)  # a table rings no bell
 
 
 def hand_in_consumer_invoices(stack: Stack, count: int) -> None:
@@ -97,7 +97,7 @@ def silent_host(stack: Stack, report: Report, numbers: Numbers, documents: int, 
     """Receipts while the host of summaries accepts connections and never answers."""
     quiet = [drive(stack, numbers, documents, 32).verdicts_per_second for _ in range(rounds)]
     hand_in_consumer_invoices(stack, HANGING)
-    time.sleep(3)
+    time.sleep(3)  # they are signed and hang
     silent = [drive(stack, numbers, documents, 32).verdicts_per_second for _ in range(rounds)]
     hanging = one(stack, "SELECT count(*) FROM outbox WHERE host = 'fc'")
     if hanging != HANGING:
@@ -113,7 +113,7 @@ def flood(stack: Stack, report: Report, numbers: Numbers, flooder: int, rows: in
     """One company's few documents a second beside the other's due rows."""
     quiet = hold(stack, numbers, rate, seconds, DELAY)
     put_due(stack, rows, _FLOOD, [flooder])
-    time.sleep(3)
+    time.sleep(3)  # the next look by the clock finds them
     beside = hold(stack, numbers, rate, seconds, DELAY)
     left = one(stack, _LEFT, flooder)
     if not left:

@@ -415,7 +415,7 @@ async def test_host_without_a_try_that_ends_has_a_fourth_of_the_slots_and_all_on
     assert await sending.claim() == Counter({ECF: 41})
 
     sending.end(ECF)
-    await trio.sleep(1.1)
+    await trio.sleep(1.1)  # a lane stalls after a second
     assert await sending.claim() == Counter({ECF: 16})
 
 

@@ -310,9 +310,11 @@ async def sent_to_nodes(conn: Conn) -> AsyncIterator[list[str]]:
 
     conn.add_notice_handler(told)
     await conn.execute("SET citus.log_remote_commands TO on")
+    await conn.execute("SET client_min_messages TO notice")
     try:
         yield sent
     finally:
+        await conn.execute("RESET client_min_messages")
         await conn.execute("RESET citus.log_remote_commands")
         conn.remove_notice_handler(told)
 

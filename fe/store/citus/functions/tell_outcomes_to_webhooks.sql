@@ -4,6 +4,7 @@ RETURNS void LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan AS $$
 DECLARE
     ended record;
     kind text;
+    metadata jsonb;
 BEGIN
     FOR n IN 1 .. coalesce(cardinality(p_submissions), 0) LOOP
         CONTINUE WHEN p_submissions[n] IS NULL OR NOT EXISTS (
@@ -22,6 +23,10 @@ BEGIN
             WHEN 'error' THEN 'submission.error'
         END;
         CONTINUE WHEN kind IS NULL OR NOT webhook_wanted(p_tenants[n], ended.environment, kind);
+        -- By itself: a statement that reads a distributed table runs on its node, where there are no webhooks.
+        SELECT m.metadata INTO metadata
+          FROM submission_metadata AS m
+         WHERE m.tenant_id = p_tenants[n] AND m.submission_id = p_submissions[n];
         PERFORM tell_webhooks(
             ended.tenant_id, webhook_id(p_at, kind || ' ' || ended.submission_id::text), ended.environment,
             kind, ended.submission_id::text, p_at,
@@ -44,10 +49,7 @@ BEGIN
                                             ended.security_code IS NOT NULL
                                             AND ended.status NOT IN ('Rechazado', 'error')
                                             AS "readyToPrint",
-                                            (SELECT m.metadata
-                                               FROM submission_metadata AS m
-                                              WHERE m.tenant_id = ended.tenant_id
-                                                AND m.submission_id = ended.submission_id) AS metadata
+                                            metadata
                                     ) AS submission) AS submission) AS told),
             NULL);
     END LOOP;

@@ -56,6 +56,7 @@ OF_ITS_OWN = {
     "require_way",
     "rows_of",
     "served_of",
+    "set_back_waiting",
     "shard_callers",
     "shard_entered",
     "shard_functions",

@@ -208,7 +208,7 @@ def test_every_statement_on_a_tenants_table_names_the_tenant_for_each_table() ->
 #: Complaints about statements of a cluster, of an older schema, and of parameters whose type only a value tells.
 _EXPECTED_COMPLAINTS = re.compile(
     r'(relation|function) "?(citus_|pg_dist_|run_command_on_|create_distributed_table|truncate_local_data|anchor|'
-    r"nodes_of|told_to_node|floors_anywhere|claim_rows|free_held|schema_migrations|asked)"
+    r"nodes_of|told_to_node|floors_anywhere|claim_rows|free_held|set_back_waiting|schema_migrations|asked)"
     r"|operator does not exist|GREATEST types"
 )
 
@@ -342,7 +342,7 @@ TRUSTED = {
     "by_id": "submissions: one of two constants, by the engine",
     "by_track_id": "submissions: the same",
     "', '.join(parts)": "workers: what tables.py made",
-    "table.setting_back": "clock_set_back: what tables.py made of a template and a name",
+    "self._set_back_on_nodes if distributed else self._set_back": "tables: what it made of a template and a name",
     "stages": "workers: names of tables",
     "statement": "charges, certificates, rewrapping, traces, webhooks: a constant of the module, typed LiteralString",
     "query": "tenant_scope: what any of the others handed to a cursor",

@@ -64,7 +64,7 @@ async def mend(conn: Conn, tables: Sequence[AnyTable], by: timedelta, lease: tim
     The mark goes last: after a crash in between it is all done again, and rows are due earlier than they would be.
     """
     for table in tables:
-        await conn.execute(table.setting_back, {"by": by, "lease": lease})
+        await table.set_back(conn, by, lease)
     await conn.execute(_CIRCUITS, {"by": by})
     await conn.execute(_MARK_NOW)
     _log.error("the database's clock was set back: what waits for a later time was moved", seconds=by.total_seconds())

@@ -244,6 +244,7 @@ _SET_BACK = """
                          ELSE least(o.run_at, now() + %(lease)s::interval) END
      WHERE o.run_at > now() AND o.run_at < 'infinity'
 """
+_SET_BACK_ON_NODES = "SELECT set_back_waiting('{table}', %(by)s::interval, %(lease)s::interval)"
 
 
 class QueueTable(Generic[L, W]):
@@ -266,8 +267,8 @@ class QueueTable(Generic[L, W]):
         self._claim_on_nodes = _CLAIM_ON_NODES.format(table=name)
         #: Part of a statement in which `silent` names workers (see workers.py); returns the stage of each row.
         self.freeing = _RESCUE.format(table=name)
-        #: Moves what waits for a later time, after the server's clock was set back.
-        self.setting_back = _SET_BACK.format(table=name)
+        self._set_back = _SET_BACK.format(table=name)
+        self._set_back_on_nodes = _SET_BACK_ON_NODES.format(table=name)
 
     def _search(self, conn: Conn) -> LiteralString:
         return self._due_tenants_of_nodes if self.name in engine_of(conn).distributed else self._due_tenants
@@ -277,6 +278,11 @@ class QueueTable(Generic[L, W]):
 
     def _claiming(self, conn: Conn) -> LiteralString:
         return self._claim_on_nodes if self.name in engine_of(conn).distributed else self._claim
+
+    async def set_back(self, conn: Conn, by: timedelta, lease: timedelta) -> None:
+        """Move what waits for a later time by the time that the clock was set back, and shorten leases to `lease`."""
+        distributed = self.name in engine_of(conn).distributed
+        await conn.execute(self._set_back_on_nodes if distributed else self._set_back, {"by": by, "lease": lease})
 
     async def floors_of(
         self, conn: Conn, stage: str, lanes: Sequence[L], since: Mapping[L, datetime] | None = None

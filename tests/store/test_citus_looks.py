@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
-from typing import LiteralString
 
 import psycopg
 import pytest
@@ -34,12 +33,14 @@ _DUE = """
     SELECT %(tenant)s, gen_random_uuid(), 'sign', %(environment)s, now() FROM generate_series(1, %(many)s)
 """
 _PAUSE = "INSERT INTO pauses VALUES (%(tenant)s, 'ecf', now(), 'eva', 'audit')"
-#: The session's last look is valid until then.
-_GOOD_UNTIL = """
-    SELECT set_config('fe.due_to_sign', (current_setting('fe.due_to_sign')::jsonb || %s)::text, false)
+#: Sets for how long the session's cached search is valid.
+_GOOD_FOR = """
+    SELECT set_config('fe.due_to_sign', (current_setting('fe.due_to_sign')::jsonb
+                                         || jsonb_build_object('until', clock_timestamp() + %s::interval))::text, false)
      WHERE current_setting('fe.due_to_sign') <> ''
 """
-_FOR_EVER, _NO_MORE = '{"until": "infinity"}', '{"until": "-infinity"}'
+#: More than a minute would be taken for a clock that was set back (known_due.sql).
+_LONG, _NO_MORE = "55 s", "-1 s"
 
 
 async def due(db: Database, tenant: TenantId, many: int, environment: Environment = Environment.ECF) -> None:
@@ -57,13 +58,14 @@ async def tenants_of_both(db: Database, dsn: str, many: int) -> list[TenantId]:
 
 
 async def claim(
-    conn: Conn, slots: int, good_until: LiteralString, lane: OutboxLane = _ECF, *, each: int = 100
+    conn: Conn, slots: int, good_for: str | None, lane: OutboxLane = _ECF, *, each: int = 100
 ) -> LaneClaim[Work]:
     """Claim from the first tenant on, by the cached look if there is one; then set how long the look is valid."""
     lanes = [LaneCapacity(lane, TenantId(0), ALWAYS, slots, 0)]
     terms = replace(_TERMS, slots=slots, max_rows=slots, max_per_tenant=each)
     claims = await claim_together(conn, Stage.SIGN, lanes, terms)
-    await conn.execute(_GOOD_UNTIL, (good_until,))
+    if good_for is not None:
+        await conn.execute(_GOOD_FOR, (good_for,))
     return claims[0] if claims else LaneClaim(lane, 0, {}, [])
 
 
@@ -77,12 +79,12 @@ async def test_while_claims_are_full_nobody_else_is_looked_for_until_the_look_is
         await due(db, tenant, 6)
 
     async def in_turn(conn: Conn) -> None:
-        first = await claim(conn, 4, _FOR_EVER)
+        first = await claim(conn, 4, _LONG)
         assert (first.due, of(first)) == (2, {one: 2, other: 2})
         await due(db, late, 1)
         by_what_is_known = await claim(conn, 4, _NO_MORE)
         assert (by_what_is_known.due, of(by_what_is_known)) == (2, {one: 2, other: 2})
-        looked = await claim(conn, 4, _FOR_EVER)
+        looked = await claim(conn, 4, _LONG)
         assert (looked.due, of(looked)) == (3, {one: 2, other: 1, late: 1})
 
     await db.run(in_turn)
@@ -90,7 +92,7 @@ async def test_while_claims_are_full_nobody_else_is_looked_for_until_the_look_is
 
 async def test_a_look_is_good_for_a_moment_only(db: Database) -> None:
     async def kept(conn: Conn) -> None:
-        await claim(conn, 1, "{}")
+        await claim(conn, 1, None)
         query = """
             SELECT (current_setting('fe.due_to_sign')::jsonb ->> 'until')::timestamptz - statement_timestamp()
                    < interval '100 ms'
@@ -109,12 +111,12 @@ async def test_a_claim_that_leaves_slots_free_tells_that_more_may_be_due_and_the
         await due(db, tenant, 3)
 
     async def in_turn(conn: Conn) -> None:
-        assert of(await claim(conn, 4, _FOR_EVER)) == {one: 2, other: 2}
+        assert of(await claim(conn, 4, _LONG)) == {one: 2, other: 2}
         await due(db, late, 1)
-        short = await claim(conn, 4, _FOR_EVER)
+        short = await claim(conn, 4, _LONG)
         assert (short.due, of(short)) == (None, {one: 1, other: 1})
-        assert of(await claim(conn, 4, _FOR_EVER)) == {late: 1}
-        assert of(await claim(conn, 4, _FOR_EVER)) == {}
+        assert of(await claim(conn, 4, _LONG)) == {late: 1}
+        assert of(await claim(conn, 4, _LONG)) == {}
 
     await db.run(in_turn)
 
@@ -124,11 +126,11 @@ async def test_who_has_all_the_slots_it_may_have_hides_nobody(db: Database, dsn:
     await due(db, one, 9)
 
     async def in_turn(conn: Conn) -> None:
-        assert of(await claim(conn, 3, _FOR_EVER)) == {one: 3}
+        assert of(await claim(conn, 3, _LONG)) == {one: 3}
         await due(db, late, 1)
-        short = await claim(conn, 3, _FOR_EVER, each=2)
+        short = await claim(conn, 3, _LONG, each=2)
         assert (short.due, of(short)) == (None, {one: 2})
-        assert of(await claim(conn, 3, _FOR_EVER, each=2)) == {one: 2, late: 1}
+        assert of(await claim(conn, 3, _LONG, each=2)) == {one: 2, late: 1}
 
     await db.run(in_turn)
 
@@ -139,11 +141,11 @@ async def test_who_is_paused_by_now_is_not_served_by_what_was_known(db: Database
         await due(db, tenant, 5)
 
     async def in_turn(conn: Conn) -> None:
-        assert of(await claim(conn, 2, _FOR_EVER)) == {one: 1, other: 1}
+        assert of(await claim(conn, 2, _LONG)) == {one: 1, other: 1}
         await rows(db, _PAUSE, tenant=one)
-        assert of(await claim(conn, 2, _FOR_EVER)) == {other: 2}
+        assert of(await claim(conn, 2, _LONG)) == {other: 2}
         await rows(db, _PAUSE, tenant=other)
-        assert of(await claim(conn, 2, _FOR_EVER)) == {}
+        assert of(await claim(conn, 2, _LONG)) == {}
 
     await db.run(in_turn)
 
@@ -154,8 +156,8 @@ async def test_what_was_known_of_some_lanes_says_nothing_of_others(db: Database,
     await due(db, other, 5, Environment.TESTECF)
 
     async def in_turn(conn: Conn) -> None:
-        assert of(await claim(conn, 2, _FOR_EVER)) == {one: 2}
-        assert of(await claim(conn, 2, _FOR_EVER, _TEST)) == {other: 2}
+        assert of(await claim(conn, 2, _LONG)) == {one: 2}
+        assert of(await claim(conn, 2, _LONG, _TEST)) == {other: 2}
 
     await db.run(in_turn)
 
@@ -166,8 +168,8 @@ async def test_a_claim_that_is_undone_leaves_what_was_known_as_it_was(db: Databa
 
     async def in_turn(conn: Conn) -> None:
         async with conn.transaction(force_rollback=True):
-            assert of(await claim(conn, 3, _FOR_EVER)) == {tenant: 3}
-        looked = await claim(conn, 3, _FOR_EVER)
+            assert of(await claim(conn, 3, _LONG)) == {tenant: 3}
+        looked = await claim(conn, 3, _LONG)
         assert (looked.due, of(looked)) == (1, {tenant: 3})
 
     await db.run(in_turn)

@@ -303,6 +303,12 @@ def structured(payload: dict[str, Any] | None = None, **more: Any) -> dict[str, 
     return {"format": "structured", "payload": payload or invoice_payload(), **more}
 
 
+def lately() -> dict[str, str]:
+    """A period in which whatever a test submits lies, of fewer days than a search may look through."""
+    now = datetime.now(UTC)
+    return {"from": (now - timedelta(days=30)).date().isoformat(), "to": (now + timedelta(days=1)).date().isoformat()}
+
+
 def body_of(raw: bytes) -> Any:
     """The JSON body of a raw HTTP answer."""
     return json.loads(raw.partition(b"\r\n\r\n")[2])

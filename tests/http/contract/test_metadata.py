@@ -5,14 +5,13 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.http.front import invoice_payload, structured
+from tests.http.front import invoice_payload, lately, structured
 
 LABELS = {"branch": "norte", "till.no": "4", "nota": "Ñandú «ok»"}
-PERIOD = {"from": "2026-11-01", "to": "2026-11-30"}
 
 
 async def found(api: httpx.AsyncClient, **query: str) -> list[str]:
-    page = (await api.get("/invoices", params={**PERIOD, **query})).json()
+    page = (await api.get("/invoices", params={**lately(), **query})).json()
     assert page["total"] == len(page["items"])
     return [item["taxLogId"] for item in page["items"]]
 

@@ -1108,6 +1108,7 @@ CREATE TABLE write_probes (
 -- input_to_sign(p_tenants bigint[], p_subjects uuid[], p_environments text[], p_e_ncfs text[], p_owned boolean[])
 --    returns TABLE(place int, tenant_id bigint, sequence_expires timestamptz, holders uuid[], holders_issuers text[],
 --    signatory text)
+-- keep_metadata(p_tenants bigint[], p_submissions uuid[], p_metadata jsonb[]) returns void
 -- lay_out(p_parent text, p_child text) returns void
 -- leave_trace() returns trigger
 -- record_event(p_tenant bigint, p_submission uuid, p_at timestamptz, p_kind text, p_detail jsonb) returns void

@@ -303,7 +303,7 @@ CALLERS = {
     **dict.fromkeys(
         ("accept_submissions", "draw_number", "number_is_free", "first_free_number", "take_returned_number"), ASKED
     ),
-    **dict.fromkeys(("name_tenant", "name_submitter", "sequence_to_draw_from"), ASKED),
+    **dict.fromkeys(("name_tenant", "name_submitter", "sequence_to_draw_from", "keep_metadata"), ASKED),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in"), (FRONT, OPERATOR, PORTAL)),
     **dict.fromkeys(("change_sequence", "first_number_since", "with_former_range"), (FRONT, OPERATOR, PORTAL)),
     "without_range": (FRONT, OPERATOR, PORTAL),

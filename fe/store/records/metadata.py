@@ -17,13 +17,7 @@ HAS_LABEL = """coalesce((SELECT m.metadata ->> %(label)s = %(labelled)s
                          FROM submission_metadata AS m
                         WHERE m.tenant_id = %(tenant)s AND m.submission_id = s.submission_id), false)"""
 
-# Each row's tenant is named to row-level security by what becomes its tenant_id, as in accept_submissions.
-_KEEP = """
-    INSERT INTO submission_metadata (tenant_id, submission_id, metadata)
-    SELECT name_tenant(x.tenant), x.submission, x.metadata::jsonb
-      FROM unnest(%(tenants)b::bigint[], %(submissions)b::uuid[], %(metadata)b::text[])
-           AS x (tenant, submission, metadata)
-"""
+_KEEP = "SELECT keep_metadata(%(tenants)b::bigint[], %(submissions)b::uuid[], %(metadata)b::text[]::jsonb[])"
 
 
 async def keep(conn: Conn, labelled: Sequence[tuple[TenantId, SubmissionId, Mapping[str, str]]]) -> None:

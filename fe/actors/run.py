@@ -37,7 +37,7 @@ from fe.issuing.sharing import Sharing
 from fe.lifecycle import Stage
 from fe.mail.configured import relay_from_settings
 from fe.metering.aggregator import Aggregator
-from fe.metering.billing import Biller
+from fe.metering.closing import Biller
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.initial_series import initialize_actor_series
 from fe.monitoring.log import task_context

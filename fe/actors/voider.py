@@ -21,8 +21,7 @@ from fe.authority.estado import Estado
 from fe.clock import Clock
 from fe.ecf.catalogue import Host, Service
 from fe.ecf.voiding import anecf, left_out
-from fe.issuing.certificate_choice import NoCertificate, choose_certificate
-from fe.issuing.who_signs import candidates_of
+from fe.issuing.certificate_choice import NoCertificate, candidates_of, choose_certificate
 from fe.monitoring.metrics import Metrics
 from fe.process import failpoints
 from fe.queue.backoff import retry_gap, scaled

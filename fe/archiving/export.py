@@ -17,8 +17,8 @@ from fe.archiving.checking import find_missing
 from fe.archiving.packing import manifest_location, stamp_location
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
-from fe.objects.reading import begin_stream
 from fe.objects.storage import ObjectStore
+from fe.objects.streaming import begin_stream
 from fe.store.postgres.db import Database
 from fe.store.records import archive, archive_handovers
 from fe.store.records.archive import Package, PackageChain

@@ -7,8 +7,8 @@ import structlog
 
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
-from fe.objects.reading import begin_stream
 from fe.objects.storage import ObjectStore, StorageError
+from fe.objects.streaming import begin_stream
 
 _log = structlog.get_logger(__name__)
 

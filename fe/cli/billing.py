@@ -18,8 +18,7 @@ from fe.cli.printing import json_option, moment, print_result, show, show_all
 from fe.cli.session import run_transaction, settings_with_database, until_signal, with_database
 from fe.clock import system_clock
 from fe.identifiers import TenantId
-from fe.metering import aggregator
-from fe.metering import billing as biller
+from fe.metering import aggregator, closing
 from fe.metering.terms import SUBSCRIPTION, is_currency, is_price
 from fe.simulator.payment_processor import ProcessorState, simulate_processor
 from fe.store.postgres.db import Conn, Database
@@ -194,7 +193,7 @@ def reconcile(tenant_name: str, month: date | None, as_json: bool) -> None:
 
     async def work(db: Database) -> tuple[int | None, list[Month]]:
         tenant = await db.run(provision.find_tenant, tenant_name)
-        drift = await biller.reconcile_month(db, tenant.tenant_id, which)
+        drift = await closing.reconcile_month(db, tenant.tenant_id, which)
         return drift, [one for one in await db.run(store.months, tenant.tenant_id) if one.month == which]
 
     drift, found = with_database(settings_with_database(), work)
@@ -216,7 +215,7 @@ def close(tenant_name: str, month: date | None, as_json: bool) -> None:
 
     async def work(db: Database) -> tuple[Decimal | None, list[ChargeRecord]]:
         tenant = await db.run(provision.find_tenant, tenant_name)
-        amount = await biller.close_month(db, tenant.tenant_id, which, system_clock)
+        amount = await closing.close_month(db, tenant.tenant_id, which, system_clock)
         return amount, [one for one in await db.run(charges.of_tenant, tenant.tenant_id) if one.month == which]
 
     amount, found = with_database(settings_with_database(), work)

@@ -19,7 +19,7 @@ from fe.clock import system_clock
 from fe.ecf.identity import TaxIdKind, tax_id
 from fe.ecf.selfmade import self_made, to_p12
 from fe.identifiers import CertificateId
-from fe.issuing.who_signs import Signs, who_signs
+from fe.issuing.certificate_choice import Signs, who_signs
 from fe.secrets.hsm import open_vault
 from fe.store.postgres.db import Conn
 from fe.store.records import certificates, tenants

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, load_der_private_key, pkcs12
 from cryptography.x509.oid import NameOID
 
-from fe.ecf import p12
+from fe.ecf import p12_cost
 from fe.ecf.texts import Text
 
 MAX_BYTES = 64 * 1024
@@ -85,7 +85,7 @@ class NotAP12(CertificateError):
 
 
 class TooCostly(CertificateError):
-    """Opening it would take an absurd amount of computing: see fe.ecf.p12."""
+    """Opening it would take an absurd amount of computing: see fe.ecf.p12_cost."""
 
     message = "The .p12 file asks for an absurd amount of computing to open: export it again with ordinary settings."
     message_es = "Abrir el .p12 exige demasiado cómputo: expórtelo de nuevo con los ajustes habituales."
@@ -196,7 +196,7 @@ def open_p12(data: bytes, passphrase: str | None) -> Credential:
     """Open a .p12 file, old ciphers (RC2-40, 3DES) included. Raises a CertificateError, one kind for each cause.
 
     Bounded: nothing is derived from the passphrase before the file's size, its key's size and the rounds it asks for
-    are known to be in reason (fe.ecf.p12), so no separate process is needed to stop it. A usual file takes 40 ms,
+    are known to be in reason (fe.ecf.p12_cost), so no separate process is needed to stop it. A usual file takes 40 ms,
     nearly all of it the check of the key; the worst that is let through took half a second. Whether the certificate is
     valid in time is not checked here.
     """
@@ -205,12 +205,12 @@ def open_p12(data: bytes, passphrase: str | None) -> Credential:
     if len(data) > MAX_BYTES:
         raise CertificateTooLarge
     try:
-        bounded = p12.bound(data)
-    except p12.NotPkcs12:
+        bounded = p12_cost.bound(data)
+    except p12_cost.NotPkcs12:
         raise NotAP12 from None
-    except p12.Costly:
+    except p12_cost.Costly:
         raise TooCostly from None
-    except p12.Unsupported:
+    except p12_cost.Unsupported:
         raise UnsupportedProtection from None
     if not bounded.has_key:
         raise NoKeyPair
@@ -226,7 +226,7 @@ def open_p12(data: bytes, passphrase: str | None) -> Credential:
         raise WrongPassphrase from None
     except ValueError as wrong:  # only its text tells a wrong passphrase from a bad certificate
         raise (WrongPassphrase if "password" in str(wrong) else UnreadableCertificate) from None
-    return _pair(opened, p12.encrypted_keys(bounded.data)[1:], passphrase)
+    return _pair(opened, p12_cost.encrypted_keys(bounded.data)[1:], passphrase)
 
 
 def is_for_signing(certificate: x509.Certificate) -> bool:

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_der_private_key
 from cryptography.x509 import Certificate
 
-from fe.ecf import p12
+from fe.ecf import p12_cost
 from fe.ecf.certificate import Credential, open_p12
 
 #: Files of which the certificate is remembered, some 4 kB each.
@@ -57,7 +57,7 @@ def _open_again(data: bytes, passphrase: str, certificate: Certificate) -> Crede
     """
     if "\0" in passphrase:  # to HMAC a passphrase is the same with zeros after it
         return None
-    for encrypted in p12.encrypted_keys(data):
+    for encrypted in p12_cost.encrypted_keys(data):
         try:
             key = load_der_private_key(encrypted, passphrase.encode(), unsafe_skip_rsa_key_validation=True)
         except (ValueError, TypeError, UnsupportedAlgorithm):

@@ -9,7 +9,7 @@ from fe.ecf.catalogue import Root
 from fe.ecf.dates import read_day
 from fe.ecf.document import Document
 from fe.ecf.money import ZERO, cents, number
-from fe.ecf.qr import Printed
+from fe.ecf.qr_address import Printed
 from fe.ecf.reading import Fields, section, text
 from fe.ecf.totals import plain_totals, totals_without_rates
 

@@ -18,7 +18,7 @@ from fe.ecf.dates import local, read_moment
 from fe.ecf.document import Document, NotADocument, read_xml
 from fe.ecf.parse import MAX_SIGNED_BYTES, MAX_SIGNED_ELEMENTS, MalformedXml, parse_xml
 from fe.ecf.problems import Problem, Severity
-from fe.ecf.qr import Printed
+from fe.ecf.qr_address import Printed
 from fe.ecf.rules import RULES, check
 from fe.ecf.signature import BadSignature, Verified, verify
 from fe.ecf.summary import summarise, takes_summary

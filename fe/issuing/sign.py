@@ -16,7 +16,7 @@ from fe.ecf.modified import read_receipt
 from fe.ecf.parse import Malformed, parse_xml
 from fe.ecf.payments import payment_amounts
 from fe.ecf.problems import Problem, serialize_problem
-from fe.ecf.qr import Printed
+from fe.ecf.qr_address import Printed
 from fe.ecf.reading import text_at
 from fe.ecf.receipt_facts import facts_signed
 from fe.ecf.rules import ASSUMPTIONS

@@ -16,7 +16,7 @@ from fe.ecf.excise import Excise, codes_of, rates_for, tax_code
 from fe.ecf.lines import indicator
 from fe.ecf.money import ZERO, cents, exact, number
 from fe.ecf.parse import MAX_SIGNED_BYTES, MAX_SIGNED_ELEMENTS, MalformedXml, parse_xml
-from fe.ecf.qr import Printed
+from fe.ecf.qr_address import Printed
 from fe.ecf.reading import Fields, rows, section, text, whole
 from fe.ecf.schema.codes import CODES, GEOGRAPHY, UNITS
 from fe.ecf.signature.profile import NAMESPACE, security_code

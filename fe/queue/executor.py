@@ -19,7 +19,7 @@ from fe.monitoring.log import task_context
 from fe.monitoring.outages import Outage
 from fe.process import failpoints
 from fe.queue.backoff import MAX_ATTEMPTS
-from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
+from fe.queue.fair_claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.handover import Handover
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
 from fe.queue.result_writer import NextStage, ResultWriter

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
-from fe.queue.claims import InFlight, counted_of_tenant, left_to_others, slots_of
 from fe.queue.delay_queue import DelayQueue
+from fe.queue.fair_claims import InFlight, counted_of_tenant, left_to_others, slots_of
 from fe.queue.outcome import AT_ONCE
 from fe.queue.stage import StageConfig, StageContext
 from fe.queue.stage_breaker import StageBreaker

@@ -123,7 +123,7 @@ class Source(Protocol[W_co]):
         """Lease due rows of the tenants in `scope`, each at most its share; raise attempt and epoch."""
 
 
-#: Claims for all lanes of a stage in one call, with the result of the lane-by-lane way (fe/queue/claims.py). Optional.
+#: Claims for all lanes of a stage in one call, as fe/queue/fair_claims.py does lane by lane. Optional.
 Together = Callable[[Conn, str, Sequence[LaneCapacity], Terms], Awaitable[Sequence[LaneClaim[W]]]]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fe.ecf import certificate as certificates
-from fe.ecf import p12
+from fe.ecf import p12_cost
 from fe.ecf.certificate import (
     CertificateError,
     CertificateTooLarge,
@@ -120,7 +120,7 @@ def test_p12_with_an_elliptic_pair_first_opens_with_the_rsa_pair(credential: Cre
 
 
 def test_p12_with_more_keys_than_uses_is_too_costly(credential: Credential) -> None:
-    file = made.make_two_pair_p12(*[credential] * (p12.MAX_KEYS + 1))
+    file = made.make_two_pair_p12(*[credential] * (p12_cost.MAX_KEYS + 1))
 
     with pytest.raises(TooCostly):
         open_p12(file, made.PASSPHRASE)
@@ -349,7 +349,7 @@ def test_protection_of_unknown_cost_is_refused(data: bytes) -> None:
 def test_the_rounds_of_all_parts_are_added_up(credential: Credential) -> None:
     data = made.make_p12(credential.key, credential.certificate, rounds=4_096)
 
-    assert p12.bound(data).iterations == 2 * 4_096
+    assert p12_cost.bound(data).iterations == 2 * 4_096
 
 
 @settings(max_examples=200, deadline=None)

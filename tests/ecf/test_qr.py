@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.qr import qr_url, qr_url_summary
+from fe.ecf.qr_address import qr_url, qr_url_summary
 from fe.ecf.qr_code import qr_code
 
 ECF_HOST = "https://ecf.dgii.gov.do"

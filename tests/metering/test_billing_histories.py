@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Status
-from fe.metering import aggregator
-from fe.metering import billing as biller
+from fe.metering import aggregator, closing
 from fe.store.postgres.db import open_database
 from fe.store.records import billing, charges
 from tests.factories.tenants import make_tenant, rows
@@ -64,10 +63,10 @@ class BilledHistory(History):
             await self.db.run(billing.set_price, self.tenant, unit_price=price, at=self.now)
             self.price = price
         elif what == "close the month":
-            await biller.close_month(self.db, self.tenant, OCTOBER, system_clock)
+            await closing.close_month(self.db, self.tenant, OCTOBER, system_clock)
         elif what == "reconcile":
             for month in (OCTOBER, NOVEMBER):
-                assert not await biller.reconcile_month(self.db, self.tenant, month)
+                assert not await closing.reconcile_month(self.db, self.tenant, month)
         elif what == "miscount":
             await rows(
                 self.db,
@@ -76,7 +75,7 @@ class BilledHistory(History):
                 tenant=self.tenant,
             )
             for month in self.months:
-                assert await biller.reconcile_month(self.db, self.tenant, month) == which % 7 + 1
+                assert await closing.reconcile_month(self.db, self.tenant, month) == which % 7 + 1
         else:
             await super().step(what, which)
             self.count()
@@ -117,9 +116,9 @@ async def finished(history: BilledHistory) -> None:
     await history.months_agree()
     await history.days_agree_once_closed()
     for month in (OCTOBER, NOVEMBER):
-        assert not await biller.reconcile_month(history.db, history.tenant, month)
+        assert not await closing.reconcile_month(history.db, history.tenant, month)
     for again in range(2):
-        amount = await biller.close_month(history.db, history.tenant, OCTOBER, system_clock)
+        amount = await closing.close_month(history.db, history.tenant, OCTOBER, system_clock)
         assert amount is not None
         assert not (again and amount)
         await history.charges_agree()
@@ -169,7 +168,7 @@ def test_what_turns_up_after_a_month_was_closed_is_charged_once(shared_dsn: str)
             for count in many:
                 for number in range(count):
                     await late(history, end + timedelta(milliseconds=number))
-                await biller.close_month(db, history.tenant, OCTOBER, system_clock)
+                await closing.close_month(db, history.tenant, OCTOBER, system_clock)
                 await history.charges_agree()
             parts.append(len(await db.run(charges.of_tenant, history.tenant)))
 

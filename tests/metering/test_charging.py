@@ -21,8 +21,7 @@ from pydantic import SecretStr
 
 from fe.clock import Clock, system_clock
 from fe.identifiers import TenantId
-from fe.metering import aggregator
-from fe.metering import billing as biller
+from fe.metering import aggregator, closing
 from fe.metering.charging import Charged, Charger, charge_gap, charge_stage
 from fe.metering.processor import ProcessorUnavailable
 from fe.metering.stripe import Stripe, stripe
@@ -60,7 +59,7 @@ async def due(db: Database, emissions: int = 3, price: str = "0.035") -> TenantI
     await db.run(billing.enable, tenant, subscription_id="sub_7", unit_price=Decimal(price), currency="DOP", at=BEGIN)
     for _ in range(emissions):
         await accept(db, tenant)
-    assert await biller.close_month(db, tenant, OCTOBER, system_clock)
+    assert await closing.close_month(db, tenant, OCTOBER, system_clock)
     return tenant
 
 
@@ -135,7 +134,7 @@ async def test_what_was_charged_is_found_when_an_older_database_was_restored(
         state.forget_keys()
         for statement in older:
             await rows(db, statement)
-        await biller.close_month(db, tenant, OCTOBER, system_clock)
+        await closing.close_month(db, tenant, OCTOBER, system_clock)
         again = await run_until_settled(db, tenant, client)
 
     assert len(state.items) == 1
@@ -346,7 +345,7 @@ async def test_a_clock_that_is_ahead_closes_no_month_that_is_not_over(db: Databa
     await accept(db, tenant, now)
     await aggregator.fold_all(db, tenant)
 
-    await biller.Biller(db, lambda: now + timedelta(days=70)).round()
+    await closing.Biller(db, lambda: now + timedelta(days=70)).round()
 
     assert await db.run(charges.of_tenant, tenant) == []
     (month,) = await db.run(billing.months, tenant)
@@ -358,7 +357,7 @@ async def test_what_a_clock_that_was_ahead_put_into_the_next_month_counts_there(
     await accept(db, tenant, BEGIN + timedelta(days=3))  # a worker that was three days ahead
 
     await aggregator.fold_all(db, tenant)
-    assert await biller.close_month(db, tenant, OCTOBER, system_clock) == 0
+    assert await closing.close_month(db, tenant, OCTOBER, system_clock) == 0
     assert [(month.month.month, month.emissions) for month in await db.run(billing.months, tenant)] == [
         (11, 1),
         (10, 1),
@@ -376,11 +375,11 @@ async def test_whoever_leads_closes_a_month_an_hour_after_its_end_and_finds_what
     await rows(db, "UPDATE billing_months SET counted = 5")
     midnight = BEGIN.replace(month=11, day=1, hour=0)
 
-    await biller.Biller(worker_db, lambda: midnight + timedelta(minutes=59)).round()
+    await closing.Biller(worker_db, lambda: midnight + timedelta(minutes=59)).round()
     before = await db.run(charges.of_tenant, tenant)
     (found,) = await db.run(billing.months, tenant)
-    await biller.Biller(worker_db, lambda: midnight + timedelta(minutes=61)).round()
-    await biller.Biller(worker_db, lambda: midnight + timedelta(minutes=62)).round()
+    await closing.Biller(worker_db, lambda: midnight + timedelta(minutes=61)).round()
+    await closing.Biller(worker_db, lambda: midnight + timedelta(minutes=62)).round()
 
     assert (before, found.emissions, found.drift) == ([], 1, 4)
     assert (await only(db, tenant)).amount == Decimal("2.00")
@@ -399,8 +398,8 @@ async def test_months_are_counted_again_of_some_tenants_each_turn_of_each_once_a
             counted.append(tenant_id)
         mock_clock.jump(3)
 
-    monkeypatch.setattr(biller, "reconcile_month", takes_three_seconds)
-    one, other = biller.Biller(worker_db, lambda: BEGIN), biller.Biller(worker_db, lambda: BEGIN)
+    monkeypatch.setattr(closing, "reconcile_month", takes_three_seconds)
+    one, other = closing.Biller(worker_db, lambda: BEGIN), closing.Biller(worker_db, lambda: BEGIN)
 
     turns = []
     for _ in range(4):
@@ -429,7 +428,7 @@ async def test_months_are_closed_for_some_time_of_a_turn_and_one_that_fails_is_t
         await db.run(billing.enable, tenant, subscription_id="sub_1", unit_price=Decimal(2), at=BEGIN)
         await accept(db, tenant)
         await aggregator.fold_all(db, tenant)
-    close, tried = biller.close_month, list[TenantId]()
+    close, tried = closing.close_month, list[TenantId]()
 
     async def takes_six_seconds(db: Database, tenant_id: TenantId, month: date, clock: Clock) -> Decimal | None:
         tried.append(tenant_id)
@@ -438,8 +437,8 @@ async def test_months_are_closed_for_some_time_of_a_turn_and_one_that_fails_is_t
             raise StoreError("not today")
         return await close(db, tenant_id, month, clock)
 
-    monkeypatch.setattr(biller, "close_month", takes_six_seconds)
-    leader = biller.Biller(worker_db, lambda: BEGIN + timedelta(days=40))
+    monkeypatch.setattr(closing, "close_month", takes_six_seconds)
+    leader = closing.Biller(worker_db, lambda: BEGIN + timedelta(days=40))
     turns = []
     for _ in range(3):
         with suppress(PartlyDone):
@@ -461,5 +460,5 @@ async def test_what_was_never_noted_is_found_and_charged_at_the_price_of_its_tim
     await rows(db, "DELETE FROM usage_ends")
     await rows(db, "DELETE FROM billing_months")
 
-    assert await biller.reconcile_month(db, tenant, OCTOBER) == -1
-    assert await biller.close_month(db, tenant, OCTOBER, system_clock) == Decimal("2.00")
+    assert await closing.reconcile_month(db, tenant, OCTOBER) == -1
+    assert await closing.close_month(db, tenant, OCTOBER, system_clock) == Decimal("2.00")

@@ -14,7 +14,7 @@ import trio
 
 from fe.identifiers import TenantId
 from fe.metering import aggregator
-from fe.metering.billing import Biller
+from fe.metering.closing import Biller
 from fe.store.postgres.db import Database
 from fe.store.records import billing, charges, usage
 from tests import citus
@@ -33,7 +33,7 @@ import sys, trio
 from datetime import datetime
 from fe.process import failpoints
 from fe.metering import aggregator
-from fe.metering.billing import Biller
+from fe.metering.closing import Biller
 from fe.store.records import metering
 from fe.store.postgres.db import open_database
 from fe.store.engines import engine_named

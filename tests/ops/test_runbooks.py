@@ -25,7 +25,7 @@ from fe.ecf.selfmade import to_p12
 from fe.egress.target import Policy
 from fe.identifiers import ActionId, SubmissionId, TenantId
 from fe.lifecycle import Stage
-from fe.metering.billing import close_month
+from fe.metering.closing import close_month
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.queue import pauses

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fe.queue.claims import InFlight
+from fe.queue.fair_claims import InFlight
 from tests.actors.conftest import db, logs
 
 __all__ = ["db", "logs"]

@@ -15,8 +15,8 @@ from fe.clock import system_clock
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage
 from fe.monitoring.metrics import Metrics
-from fe.queue.claims import InFlight, find_and_claim
 from fe.queue.executor import Executor, run_stage
+from fe.queue.fair_claims import InFlight, find_and_claim
 from fe.queue.outcome import Advance, End, Outcome, Writer
 from fe.queue.stage import StageConfig, StageContext, WorkKind
 from fe.store.postgres.db import Conn, Database

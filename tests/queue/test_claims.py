@@ -13,7 +13,7 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
-from fe.queue.claims import InFlight, divide, find_and_claim
+from fe.queue.fair_claims import InFlight, divide, find_and_claim
 from fe.queue.outcome import Outcome
 from fe.store.postgres.db import Database
 from fe.store.queue import claim

@@ -12,7 +12,7 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
-from fe.queue.claims import InFlight, find_and_claim
+from fe.queue.fair_claims import InFlight, find_and_claim
 from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
 from fe.queue.rescuer import run_rescuer

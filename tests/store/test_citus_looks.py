@@ -13,7 +13,7 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
-from fe.queue.claims import InFlight, find_and_claim
+from fe.queue.fair_claims import InFlight, find_and_claim
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together

@@ -11,7 +11,7 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.identifiers import CertificateId, TenantId, UserId
 from fe.lifecycle import Stage
-from fe.queue.claims import _lane_by_lane, divide
+from fe.queue.fair_claims import _lane_by_lane, divide
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox, steps, tables
 from fe.store.queue.capacity import LaneCapacity, Terms

@@ -208,7 +208,7 @@ async def test_who_is_due_behind_many_that_wait_is_found_by_the_next_claims_whil
         if found.works:
             break
         assert looks < FEW
-        after = next(reversed(found.shares))  # as who claims moves its cursor (fe/queue/claims.py)
+        after = next(reversed(found.shares))  # as who claims moves its cursor (fe/queue/fair_claims.py)
 
     assert [work.tenant_id for work in found.works] == [last]
     assert looks <= FEW // STEPS + 1

@@ -21,6 +21,7 @@ from fe.ecf.problems import Problem
 from fe.http.api_headers import ARCHIVED
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError, describe, refusal
+from fe.http.invoice_bodies import read_draft, read_key, read_submission, read_submissions
 from fe.http.languages import Language, serialize_problems
 from fe.http.messages import say
 from fe.http.models.receipt_facts import serialize_facts
@@ -53,7 +54,6 @@ from fe.http.models.serializers import (
 )
 from fe.http.paging import list_reply, read_in_turn
 from fe.http.parameters import WAIT_MAX, WAITS_UNTIL, read_choice, read_history_query, read_number, read_track_or_id
-from fe.http.reading import read_draft, read_key, read_submission, read_submissions
 from fe.http.routes.document_slots import DocumentSlots
 from fe.http.routes.large_invoices import DraftApart, LargeInvoice
 from fe.http.routes.long_polls import LongPolls

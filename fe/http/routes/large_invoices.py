@@ -6,7 +6,7 @@ from fe.ecf.document import NotADocument
 from fe.ecf.problems import Problem
 from fe.ecf.taxes import Rates
 from fe.http.calls import Caller
-from fe.http.reading import read_draft, read_submission
+from fe.http.invoice_bodies import read_draft, read_submission
 from fe.identifiers import ClientRequestId, TenantId
 from fe.issuing.prepare import Draft
 from fe.issuing.preview import UNREADABLE, ReceiptPreview, preview_of

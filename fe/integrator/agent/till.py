@@ -19,7 +19,7 @@ from fe.ecf.finished_xml import read_finished
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import Malformed
 from fe.ecf.problems import Severity, serialize_problem
-from fe.ecf.qr import Printed
+from fe.ecf.qr_address import Printed
 from fe.ecf.rules import check
 from fe.ecf.signature import Canonical, Signer
 from fe.ecf.summary import summarise, takes_summary, with_security_code

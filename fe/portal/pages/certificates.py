@@ -11,7 +11,7 @@ from fe.accounts.provision import ProvisioningRefused
 from fe.ecf.certificate import MAX_BYTES, CertificateError
 from fe.ecf.texts import Text
 from fe.identifiers import CertificateId, TenantId
-from fe.issuing.who_signs import who_signs
+from fe.issuing.certificate_choice import who_signs
 from fe.portal.deps import Portal
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found

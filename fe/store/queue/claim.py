@@ -64,9 +64,9 @@ async def claim_together(
 ) -> Sequence[LaneClaim[Work]]:
     """Lease due rows of all lanes, in their order, the tenants of each in turn by their weights; nothing where none is.
 
-    As by `due_tenants` and `claim` of the outbox and the division between them (fe/queue/claims.py); on Citus by what a
-    look found within the last tenth of a second, while claims are full (known_due.sql). Where it is `traced` each row
-    brings the context of its trace.
+    As by `due_tenants` and `claim` of the outbox and the division between them (fe/queue/fair_claims.py); on Citus by
+    what a look found within the last tenth of a second, while claims are full (known_due.sql). Where it is `traced`
+    each row brings the context of its trace.
     """
     of = Stage(stage)
     asked = parameters_of(of, lanes, terms)

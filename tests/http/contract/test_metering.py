@@ -16,7 +16,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Status
 from fe.metering import aggregator
-from fe.metering.billing import Biller, close_month
+from fe.metering.closing import Biller, close_month
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import billing, charges, submissions, usage
 from fe.store.records.submissions import NewSubmission

@@ -83,8 +83,7 @@ class DeadLetter:
 
 
 # The cause is kept by the history: the last outcome that was unknown.
-_CHOSEN = """
-    SELECT c.*
+_OF_CHOSEN = """
       FROM (SELECT l.*,
                    coalesce((SELECT v.detail ->> 'error'
                                FROM submission_events AS v
@@ -105,6 +104,7 @@ _CHOSEN = """
      WHERE %(error)s::text IS NULL
         OR position(lower(%(error)s) IN lower(c.error)) > 0 OR position(lower(%(error)s) IN lower(c.cause)) > 0
 """
+_CHOSEN = f"SELECT c.* {_OF_CHOSEN}"
 
 # The rows of one page are chosen first, then their details are looked up. Tables distributed with the dead letters are
 # read within `d`, by the keys of `s`; others beside it, because a distributing engine does not join the two row by row.
@@ -195,18 +195,15 @@ class DeadLetterLine:
     e_ncf: str | None
 
 
-# OFFSET 0 has each submission read by its key.
 _LINES = f"""
     WITH d AS MATERIALIZED (
-        SELECT l.tenant_id, l.subject, l.stage, l.environment, l.died_at, l.error, l.cause, s.e_ncf
-          FROM ({_CHOSEN}
-                 ORDER BY c.died_at, c.tenant_id, c.subject
-                 LIMIT %(limit)s) AS l
-         CROSS JOIN LATERAL (
-            SELECT x.e_ncf
-              FROM submissions AS x
-             WHERE x.tenant_id = l.tenant_id AND x.submission_id = l.subject
-            OFFSET 0) AS s
+        SELECT c.tenant_id, c.subject, c.stage, c.environment, c.died_at, c.error, c.cause,
+               (SELECT s.e_ncf
+                  FROM submissions AS s
+                 WHERE s.tenant_id = c.tenant_id AND s.submission_id = c.subject) AS e_ncf
+               {_OF_CHOSEN}
+         ORDER BY c.died_at, c.tenant_id, c.subject
+         LIMIT %(limit)s
     )
     SELECT d.*, t.name AS tenant
       FROM d

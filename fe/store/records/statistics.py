@@ -145,20 +145,19 @@ async def certificates(conn: Conn) -> list[tuple[str, str, int]]:
 _SEQUENCES = f"""
     WITH {_AT_WORK}, counted AS (
         SELECT q.environment,
-               CASE WHEN NOT ahead.counts THEN q.expire_at
-                    WHEN ahead.is_due THEN q.next_expire_at
+               CASE WHEN NOT q.next_counts THEN q.expire_at
+                    WHEN q.next_is_due THEN q.next_expire_at
                     WHEN num_nulls(q.expire_at, q.next_expire_at) = 0
                     THEN greatest(q.expire_at, q.next_expire_at) END AS expire_at,
                q.max_number - q.min_number + 1 AS size, q.current_number - q.min_number AS used,
-               CASE WHEN ahead.counts AND ahead.is_due THEN 0 ELSE q.max_number + 1 - q.current_number END
-                    + CASE WHEN ahead.counts THEN q.next_max + 1 - q.next_min ELSE 0 END AS remaining,
+               CASE WHEN q.next_counts AND q.next_is_due THEN 0 ELSE q.max_number + 1 - q.current_number END
+                    + CASE WHEN q.next_counts THEN q.next_max + 1 - q.next_min ELSE 0 END AS remaining,
                greatest(extract(EPOCH FROM now() - q.created_at) / 86400, 1) AS days
-          FROM sequences AS q
-         CROSS JOIN LATERAL (
-            SELECT q.next_min IS NOT NULL AND coalesce(q.next_expire_at > now(), true) AS counts,
-                   q.current_number > q.max_number OR coalesce(q.expire_at <= now(), false) AS is_due) AS ahead
+          FROM (SELECT s.*, s.next_min IS NOT NULL AND coalesce(s.next_expire_at > now(), true) AS next_counts,
+                       s.current_number > s.max_number OR coalesce(s.expire_at <= now(), false) AS next_is_due
+                  FROM sequences AS s
+                 WHERE s.is_active) AS q
           JOIN at_work ON at_work.tenant_id = q.tenant_id
-         WHERE q.is_active
     )
     SELECT c.environment,
            CASE WHEN c.remaining = 0 THEN 'none'
@@ -519,7 +518,7 @@ class Performance:
 
 
 _DONE = """
-    SELECT d.environment::text, sum(d.submitted)::bigint, sum(d.accepted)::bigint, sum(d.conditional)::bigint,
+    SELECT d.environment, sum(d.submitted)::bigint, sum(d.accepted)::bigint, sum(d.conditional)::bigint,
            sum(d.rejected)::bigint, sum(d.answered)::bigint
       FROM usage_days AS d
      WHERE d.utc_day >= %(first)s AND d.utc_day <= %(last)s
@@ -527,14 +526,14 @@ _DONE = """
      ORDER BY d.environment
 """
 _CALLS = """
-    SELECT r.environment::text, sum(r.succeeded)::bigint, sum(r.failed)::bigint
+    SELECT r.environment, sum(r.succeeded)::bigint, sum(r.failed)::bigint
       FROM request_counts AS r
      WHERE r.utc_day >= %(first)s AND r.utc_day <= %(last)s
      GROUP BY r.environment
 """
 _LATENCIES = """
     SELECT x.environment, latency_of_bucket(x.bucket::int), x.number
-      FROM (SELECT l.environment::text AS environment, c.bucket, sum(c.number)::bigint AS number
+      FROM (SELECT l.environment, c.bucket, sum(c.number)::bigint AS number
               FROM usage_latency AS l CROSS JOIN LATERAL unnest(l.counts) WITH ORDINALITY AS c (number, bucket)
              WHERE l.utc_day >= %(first)s AND l.utc_day <= %(last)s
              GROUP BY l.environment, c.bucket) AS x

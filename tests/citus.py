@@ -7,6 +7,7 @@ Every database of the tests is one on each of the nodes, by the same name.
 
 import inspect
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,11 @@ def start_cluster(folder: Path, binaries: Path, *, workers: int = 2, **more: str
     nodes: list[Node] = []
     folder.chmod(0o755)  # as root, the servers run as another user
     told = {**settings(tls=False), **FRUGAL, **TRIGGERS, "listen_addresses": "127.0.0.1", **more}
+    known = subprocess.run(
+        [binaries / "postgres", "--describe-config"], check=True, capture_output=True, text=True
+    ).stdout
+    if "output_plugin_libraries" not in known:
+        del told["output_plugin_libraries"]
     options = [part for name, value in told.items() for part in ("-c", f"{name}={value}")]
     for nth in range(workers + 1):
         own, port = folder / f"node{nth}", free_port()

@@ -61,7 +61,7 @@ def server_tls(folder: Path, host: str = "localhost", *, until: datetime = VALID
 
 def trusting() -> ssl.SSLContext:
     """The client's own settings, with the test root among the trusted."""
-    context = default_tls()
+    context = default_tls.__wrapped__()
     context.load_verify_locations(cadata=default_root().certificate.public_bytes(Encoding.PEM).decode())
     return context
 

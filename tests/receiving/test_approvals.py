@@ -1,6 +1,6 @@
 """Buyers' approvals of our receipts: verified, stored once, and refused where invalid or contradictory."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -28,9 +28,9 @@ async def issue(
     )
     await rows(
         db,
-        "UPDATE submissions SET status = %(status)s::text, verdict_at = CASE WHEN %(status)s::text IN"
-        " ('Aceptado', 'Aceptado Condicional', 'Rechazado') THEN now() END WHERE submission_id = %(id)s",
+        "UPDATE submissions SET status = %(status)s, verdict_at = %(verdict)s WHERE submission_id = %(id)s",
         status=status,
+        verdict=datetime.now(UTC) if status in ("Aceptado", "Aceptado Condicional", "Rechazado") else None,
         id=subject,
     )
     return subject

@@ -211,12 +211,14 @@ class CatalogueTable(Generic[E]):
                     ON CONFLICT (tenant_id, id) DO UPDATE
                    SET {", ".join(f"{name} = EXCLUDED.{name}" for name in (*self.columns, *_WRITTEN))},
                        version = t.version + 1
-                 WHERE ({before}) IS DISTINCT FROM ({after})""".encode(),
+                 WHERE ({before}) IS DISTINCT FROM ({after})
+                RETURNING t.id""".encode(),
             {"rows": Jsonb(rows, dumps=_dumped)},
         )
+        many = len(await written.fetchall())  # on a cluster its rowcount includes entries that stayed as they were
         if await self.count(conn, tenant_id) >= MOST:
             raise CatalogueFull
-        return written.rowcount
+        return many
 
     async def delete(self, conn: Conn, tenant_id: TenantId, entry_id: EntryId, *, version: int | None = None) -> bool:
         """Delete an entry; False where there is none. Raises VersionConflict."""

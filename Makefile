@@ -19,7 +19,7 @@ CITUS_PGBIN ?=
 CITUS_WORKERS ?= 2
 CITUS_TESTS := tests/store tests/queue tests/operations tests/issuing tests/actors tests/http/contract tests/cli tests/system \
 	tests/webhooks tests/mail tests/month tests/metering tests/accounts tests/voidings tests/contingency tests/receiving \
-	tests/archiving tests/certification tests/faults/test_on_citus.py tests/ops/test_citus_runbook.py
+	tests/archiving tests/certification tests/portal tests/faults/test_on_citus.py tests/ops/test_citus_runbook.py
 # What an older server could refuse or plan differently: migrations, functions, every statement, plans, roles, pooling.
 DEBIAN_TESTS := $(addprefix tests/store/test_,accept*.py claim_together.py functions.py migrate.py new_database.py \
 	numbers.py outbox*.py plans*.py plpgsql_check.py roles.py schema.py sql.py transaction_pooling.py) \

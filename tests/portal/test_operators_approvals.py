@@ -25,6 +25,7 @@ from tests.portal.running import Browser, Running, start_portal
 from tests.store.race import plain
 from tests.waiting import until_waited_for
 
+_LOCK = "SELECT 1 FROM dead_letters WHERE tenant_id = %s AND subject = %s FOR UPDATE"
 DISCARD, REVIEW = "/operators/dead-letters/discard", "/operators/dead-letters/review"
 
 
@@ -196,7 +197,7 @@ async def test_what_cannot_be_carried_out_now_keeps_nothing_else_from_it(
 
     with plain(dsn) as console:
         console.execute("BEGIN")
-        console.execute("SELECT FROM dead_letters WHERE subject = %s FOR UPDATE", (made[0],))
+        console.execute(_LOCK, (tenant, made[0]))
         nursery.start_soon(runner(portal, operator_db).run)
         await until_rows(portal.db, "SELECT 1 AS n FROM pending_actions WHERE executed_at IS NOT NULL")
         assert await dead(portal.db) == {made[0]}
@@ -216,7 +217,7 @@ async def test_what_cannot_be_carried_out_now_is_not_said_to_have_changed_nothin
         await browser.send(REVIEW, {"which": "all"})
         with plain(dsn) as console:
             console.execute("BEGIN")
-            console.execute("SELECT FROM dead_letters WHERE subject = %s FOR UPDATE", (subject,))
+            console.execute(_LOCK, (tenant, subject))
             page = await browser.send(DISCARD, WHY)
             console.execute("ROLLBACK")
 

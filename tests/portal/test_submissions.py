@@ -20,7 +20,7 @@ from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
 from tests.factories import bookings
-from tests.factories.tenants import make_submission, rows, take
+from tests.factories.tenants import make_submission, row, rows, take
 from tests.http import worker
 from tests.http.front import make_tenant
 from tests.portal.receipts import HOSTILE, IMAGE, TURNED, make_receipt, make_received
@@ -281,13 +281,13 @@ async def test_exported_note_names_day_taxes_payment_and_the_receipt_it_modifies
     owner: Browser, tenant: TenantId, db: Database
 ) -> None:
     sold = await make_receipt(db, tenant, e_ncf="E310000000001")
+    signed = (await row(db, "SELECT content FROM submission_documents WHERE kind = 'signed'"))["content"]
+    seller = "</FechaEmision><CodigoVendedor>Ñ &amp; V-07</CodigoVendedor>"
     await rows(
         db,
-        """UPDATE submission_documents
-              SET content = convert_to(replace(convert_from(content, 'UTF8'), '</FechaEmision>',
-                                    '</FechaEmision><CodigoVendedor>Ñ &amp; V-07</CodigoVendedor>'), 'UTF8')
-            WHERE submission_id = %(id)s AND kind = 'signed'""",
+        "UPDATE submission_documents SET content = %(content)s WHERE submission_id = %(id)s AND kind = 'signed'",
         id=sold,
+        content=signed.replace(b"</FechaEmision>", seller.encode()),
     )
     await make_receipt(db, tenant, e_ncf="E340000000001", ecf_type=EcfType.CREDIT_NOTE, modified="E310000000001")
     await rows(

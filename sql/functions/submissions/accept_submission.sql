@@ -22,6 +22,7 @@ DECLARE
     number bigint;
     number_text text := p_e_ncf;
     its_sequence text;
+    is_begun boolean;
     expected bigint;
     skipped bigint;
     remaining bigint;
@@ -52,11 +53,14 @@ BEGIN
     ELSIF p_e_ncf IS NOT NULL AND p_root IN ('ECF', 'RFCE') THEN
         number := substr(p_e_ncf, 4)::bigint;
         -- Without a lock: others may move it on in between, and then a few that they used count as passed over.
-        SELECT q.prefix, q.current_number INTO its_sequence, expected
+        SELECT q.prefix, q.current_number, number BETWEEN q.min_number AND q.max_number AS own
+          INTO its_sequence, expected, is_begun
           FROM sequences AS q
          WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND left(q.prefix, 3) = left(p_e_ncf, 3)
-           AND number BETWEEN q.min_number AND q.max_number;
-        IF its_sequence IS NULL THEN
+           AND (number BETWEEN q.min_number AND q.max_number OR number BETWEEN q.next_min AND q.next_max)
+         ORDER BY own DESC
+         LIMIT 1;
+        IF NOT is_begun THEN
             -- Also where another submission has just begun it.
             PERFORM begin_next_range(p_tenant, p_environment, left(p_e_ncf, 3), number, p_at);
             SELECT q.prefix, q.current_number INTO its_sequence, expected
@@ -64,11 +68,13 @@ BEGIN
              WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND left(q.prefix, 3) = left(p_e_ncf, 3)
                AND number BETWEEN q.min_number AND q.max_number;
         END IF;
-        UPDATE sequences AS q
-           SET current_number = number + 1, updated_at = p_at
-         WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = its_sequence
-           AND number BETWEEN q.current_number AND q.max_number
-        RETURNING number - expected, q.max_number - number INTO skipped, remaining;
+        IF its_sequence IS NOT NULL THEN
+            UPDATE sequences AS q
+               SET current_number = number + 1, updated_at = p_at
+             WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = its_sequence
+               AND number BETWEEN q.current_number AND q.max_number
+            RETURNING number - expected, q.max_number - number INTO skipped, remaining;
+        END IF;
     END IF;
 
     INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, client_request_id, body_digest, format,

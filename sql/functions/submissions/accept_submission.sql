@@ -53,13 +53,11 @@ BEGIN
     ELSIF p_e_ncf IS NOT NULL AND p_root IN ('ECF', 'RFCE') THEN
         number := substr(p_e_ncf, 4)::bigint;
         -- Without a lock: others may move it on in between, and then a few that they used count as passed over.
-        SELECT q.prefix, q.current_number, number BETWEEN q.min_number AND q.max_number AS own
+        SELECT q.prefix, q.current_number, number BETWEEN q.min_number AND q.max_number
           INTO its_sequence, expected, is_begun
           FROM sequences AS q
          WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND left(q.prefix, 3) = left(p_e_ncf, 3)
-           AND (number BETWEEN q.min_number AND q.max_number OR number BETWEEN q.next_min AND q.next_max)
-         ORDER BY own DESC
-         LIMIT 1;
+           AND (number BETWEEN q.min_number AND q.max_number OR number BETWEEN q.next_min AND q.next_max);
         IF NOT is_begun THEN
             -- Also where another submission has just begun it.
             PERFORM begin_next_range(p_tenant, p_environment, left(p_e_ncf, 3), number, p_at);

@@ -1,4 +1,4 @@
-"""Every constant statement of the store runs on a cluster, under each role with the rights for it."""
+"""Every constant statement of the store and the portal runs on a cluster, under each role with the rights for it."""
 
 import importlib
 import pkgutil
@@ -14,11 +14,10 @@ import fe.portal
 import fe.store
 from fe.store.postgres.roles import EVERY, SHARE
 from tests import citus
+from tests.store.test_sql import VERB, numbered
 
 pytestmark = pytest.mark.skipif(not citus.wanted(), reason="there is no cluster (make citus)")
 
-_VERB = re.compile(r"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\b")
-_PARAMETER = re.compile(r"%(?:\((\w+)\))?[sbt]")
 _TEMPLATE = re.compile(r"\{[a-z]+\}|FROM\s*$")
 
 #: Statements that fail on a cluster, by module and name, with reasons.
@@ -50,7 +49,7 @@ _VALUES = {
 
 
 def _of(name: str, value: object) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str) and _VERB.match(value) and not _TEMPLATE.search(value):
+    if isinstance(value, str) and VERB.match(value) and not _TEMPLATE.search(value):
         yield name, value
     elif isinstance(value, dict | tuple):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
@@ -69,14 +68,6 @@ def _made_up(kind: str) -> str:
     return _VALUES.get(kind, "ecf")  # of most texts it may be one, and of an environment it has to be
 
 
-def _numbered(text: str) -> str:
-    numbers: dict[str, int] = {}
-    numbered = _PARAMETER.sub(
-        lambda found: f"${numbers.setdefault(found[1] or str(len(numbers)), len(numbers) + 1)}", text
-    )
-    return numbered.replace("%%", "%")
-
-
 def test_every_statement_runs_under_each_role_with_the_rights(shared_dsn: str) -> None:
     wrong: dict[str, str] = {}
     carried_out = 0
@@ -84,7 +75,7 @@ def test_every_statement_runs_under_each_role_with_the_rights(shared_dsn: str) -
         kinds: dict[int, str] = dict(conn.execute("SELECT oid::bigint, typname FROM pg_type").fetchall())
         for module in _modules():
             for name, text in (found for key, value in vars(module).items() for found in _of(key, value)):
-                statement = _numbered(text).encode()
+                statement = numbered(text).encode()
                 prepared = conn.pgconn.prepare(b"", statement)
                 parameters = conn.pgconn.describe_prepared(b"")
                 conn.rollback()

@@ -72,7 +72,7 @@ ACROSS_TENANTS = {
     ("store/records/evidence.py", "_THERE"): "the same, of many: a log names ids of all tenants",
 }
 
-_VERB = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\b")
+VERB = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\b")
 _TABLE = re.compile(r"\b(FROM|JOIN|UPDATE|INTO|USING)\s+(?:ONLY\s+)?([a-z_]+)(?:\s+AS\s+([a-z_]+))?")
 
 
@@ -124,7 +124,7 @@ def _in_python() -> Iterator[Statement]:
             else:
                 continue
             for text in texts(value):
-                if _VERB.match(text):
+                if VERB.match(text):
                     yield Statement(where, name, text)
 
 
@@ -213,17 +213,22 @@ _EXPECTED_COMPLAINTS = re.compile(
 )
 
 
+def numbered(text: str) -> str:
+    """The statement with parameters as the server names them: $1, $2."""
+    numbers: dict[str, int] = {}
+
+    def number(found: re.Match[str]) -> str:
+        return f"${numbers.setdefault(found[1] or str(len(numbers)), len(numbers) + 1)}"
+
+    return re.sub(r"%(?:\((\w+)\))?[sbt]", number, text).replace("%%", "%")
+
+
 def test_server_of_any_version_understands_every_statement(shared_dsn: str) -> None:
     """`make debian` asks the oldest. Statements with parts put in are run by the tests of their modules."""
     refused: dict[str, str] = {}
     with psycopg.connect(shared_dsn, autocommit=True) as conn:
         for statement in in_python():
-            numbers: dict[str, int] = {}
-
-            def numbered(found: re.Match[str], numbers: dict[str, int] = numbers) -> str:
-                return f"${numbers.setdefault(found[1] or str(len(numbers)), len(numbers) + 1)}"
-
-            text = re.sub(r"%(?:\((\w+)\))?[sbt]", numbered, statement.text).replace("%%", "%")
+            text = numbered(statement.text)
             if re.search(r"\{[A-Za-z_]", text):
                 continue
             prepared = conn.pgconn.prepare(b"", text.encode())
@@ -282,7 +287,7 @@ def test_no_statement_is_put_together_from_input() -> None:
             if name.name.isupper()
         }
         for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr) and any(_VERB.match(text) for text in texts(node)):
+            if isinstance(node, ast.JoinedStr) and any(VERB.match(text) for text in texts(node)):
                 for piece in node.values:
                     if isinstance(piece, ast.FormattedValue):
                         put_in = ast.unparse(piece.value)

@@ -83,7 +83,7 @@ class DeadLetter:
 
 
 # The cause is kept by the history: the last outcome that was unknown.
-_OF_CHOSEN = """
+_FROM_CHOSEN = """
       FROM (SELECT l.*,
                    coalesce((SELECT v.detail ->> 'error'
                                FROM submission_events AS v
@@ -104,7 +104,7 @@ _OF_CHOSEN = """
      WHERE %(error)s::text IS NULL
         OR position(lower(%(error)s) IN lower(c.error)) > 0 OR position(lower(%(error)s) IN lower(c.cause)) > 0
 """
-_CHOSEN = f"SELECT c.* {_OF_CHOSEN}"
+_CHOSEN = f"SELECT c.* {_FROM_CHOSEN}"
 
 # The rows of one page are chosen first, then their details are looked up. Tables distributed with the dead letters are
 # read within `d`, by the keys of `s`; others beside it, because a distributing engine does not join the two row by row.
@@ -195,13 +195,14 @@ class DeadLetterLine:
     e_ncf: str | None
 
 
+# A subquery, so that each number is read by its key. A lateral one behind the LIMIT is refused by a cluster.
 _LINES = f"""
     WITH d AS MATERIALIZED (
         SELECT c.tenant_id, c.subject, c.stage, c.environment, c.died_at, c.error, c.cause,
                (SELECT s.e_ncf
                   FROM submissions AS s
                  WHERE s.tenant_id = c.tenant_id AND s.submission_id = c.subject) AS e_ncf
-               {_OF_CHOSEN}
+               {_FROM_CHOSEN}
          ORDER BY c.died_at, c.tenant_id, c.subject
          LIMIT %(limit)s
     )

@@ -14,9 +14,10 @@ from fe.lifecycle import Status
 from fe.month.book import Cell, MonthSheet
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn
-from fe.store.records import month_sums
+from fe.store.records import month_lines
+from fe.store.records.month_lines import IssuedLine, ReceivedLine
 from fe.store.records.month_memory import MonthMemory
-from fe.store.records.month_sums import MOST_BESIDE, IssuedLine, ReceivedLine
+from fe.store.records.month_sums import MOST_BESIDE
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -116,9 +117,9 @@ async def issued_lines(read: Read, environment: Environment, month: YearMonth) -
     """Read the receipts issued in a month, by day and number; and whether there are more than MOST_LINES."""
     lines: list[IssuedLine] = []
     while len(lines) < MOST_LINES:
-        page = await read(month_sums.issued_lines, environment, month, lines[-1] if lines else None)
+        page = await read(month_lines.issued_lines, environment, month, lines[-1] if lines else None)
         lines += page
-        if len(page) < month_sums.A_PAGE:
+        if len(page) < month_lines.A_PAGE:
             return sorted(lines, key=_by_number), False
     return lines, True
 
@@ -131,9 +132,9 @@ async def received_lines(read: Read, environment: Environment, month: YearMonth)
     """Read the receipts received in a month, likewise."""
     lines: list[ReceivedLine] = []
     while len(lines) < MOST_LINES:
-        page = await read(month_sums.received_lines, environment, month, lines[-1] if lines else None)
+        page = await read(month_lines.received_lines, environment, month, lines[-1] if lines else None)
         lines += page
-        if len(page) < month_sums.A_PAGE:
+        if len(page) < month_lines.A_PAGE:
             return sorted(lines, key=_by_number), False
     return lines, True
 

@@ -16,9 +16,11 @@ from fe.lifecycle import Status
 from fe.month.period import OneDay, YearMonth
 from fe.store.postgres.db import Conn
 from fe.store.postgres.tenant_scope import fetch_together
-from fe.store.records import month_sums, sequences, voidings
+from fe.store.records import month_sums, number_gaps, received_sums, sequences, voidings
 from fe.store.records.month_memory import MonthMemory
-from fe.store.records.month_sums import IssuedSum, LeftOut, NumberGap, NumberStretch, OpenSum, ReceivedSum, SequenceSum
+from fe.store.records.month_sums import IssuedSum, LeftOut, OpenSum, SequenceSum
+from fe.store.records.number_gaps import NumberGap, NumberStretch
+from fe.store.records.received_sums import ReceivedSum
 from fe.store.records.sequences import Sequence as NumberSequence
 
 #: Received documents whose amounts one request computes; what is left is computed by the next.
@@ -173,7 +175,7 @@ async def report(
         held, gaps = walked[prefix]
         stretch = sum(int(end[3:]) - int(begin[3:]) + 1 for begin, end in stretches[prefix])
         if len(stretches[prefix]) > 1:
-            of_all = await month_sums.numbers_held(conn, tenant_id, environment, [(first, last)])
+            of_all = await number_gaps.numbers_held(conn, tenant_id, environment, [(first, last)])
             held, stretch = of_all, stretch + of_all - held
         of_type = [one for one in issued if one.first_number.startswith(prefix)]
         still_open = [one for one in waiting if one.prefix == prefix]
@@ -268,12 +270,12 @@ def drawn_between(first: str, last: str, ranges: Sequence[NumberSequence]) -> Se
 
 async def _compute_amounts(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> bool:
     """Compute and keep the amounts of received documents that have none; tell whether all have them now."""
-    for _ in range(MOST_COMPUTED // month_sums.A_BATCH):
-        documents = await month_sums.without_amounts(conn, tenant_id, environment, month)
+    for _ in range(MOST_COMPUTED // received_sums.A_BATCH):
+        documents = await received_sums.without_amounts(conn, tenant_id, environment, month)
         if not documents:
             return True
         read = partial(facts_of, [content for _, content in documents])
         found = await trio.to_thread.run_sync(read)
         ids = [received_id for received_id, _ in documents]
-        await month_sums.keep_amounts(conn, tenant_id, list(zip(ids, found, strict=True)))
-    return not await month_sums.without_amounts(conn, tenant_id, environment, month)
+        await received_sums.keep_amounts(conn, tenant_id, list(zip(ids, found, strict=True)))
+    return not await received_sums.without_amounts(conn, tenant_id, environment, month)

@@ -29,7 +29,7 @@ from fe.month.report_606 import (
     row,
 )
 from fe.store.postgres.db import Conn
-from fe.store.records import expenses, month_sums
+from fe.store.records import expenses, received_sums
 from fe.store.records.expenses import PurchaseDocument, PurchasePlace
 from fe.store.records.tenants import Tenant
 
@@ -194,7 +194,7 @@ async def _purchases(
     else:
         read = await trio.to_thread.run_sync(partial(facts_of, [bytes(one.document or b"") for one in unread]))
         facts = {one.document_id: each for one, each in zip(unread, read, strict=True)}
-        await month_sums.keep_amounts(conn, tenant_id, list(facts.items()))
+        await received_sums.keep_amounts(conn, tenant_id, list(facts.items()))
     return [
         purchase_of(
             one.facts or facts[one.document_id],

@@ -10,7 +10,7 @@ from fe.ecf.parse import parse_xml
 from fe.identifiers import TenantId
 from fe.month.received_facts import received_facts
 from fe.store.postgres.db import Conn
-from fe.store.records import month_sums, received
+from fe.store.records import received, received_sums
 
 #: Documents that are not read for a list when they are larger.
 _LARGEST = 256 * 1024
@@ -29,6 +29,6 @@ async def complete(conn: Conn, tenant_id: TenantId, ids: Sequence[UUID]) -> dict
     if documents:
         found = await trio.to_thread.run_sync(partial(facts_of, [content for _, content in documents]))
         new = [(one, facts) for (one, _), facts in zip(documents, found, strict=True)]
-        await month_sums.keep_amounts(conn, tenant_id, new)
+        await received_sums.keep_amounts(conn, tenant_id, new)
         known.update(new)
     return known

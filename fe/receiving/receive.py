@@ -29,7 +29,7 @@ from fe.process import failpoints
 from fe.receiving.assess import AckReason, ApprovalRefused, Assessment, Trust, acknowledgement, assess, assess_approval
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.records import buyer_approvals, certificates, month_sums, received
+from fe.store.records import buyer_approvals, certificates, received, received_sums
 from fe.store.records.received import ReceivedFacts, Said
 from fe.store.records.receivers import Receiver
 
@@ -138,7 +138,7 @@ class Reception:
     async def _keep_facts(self, receiver: Receiver, received_id: UUID, facts: ReceivedFacts) -> None:
         """Keep what lists and months show; where the database is away, they read it off the document."""
         with suppress(DatabaseUnavailable):
-            await self.db.run_for(receiver.tenant_id, month_sums.keep_amounts, [(received_id, facts.kept)])
+            await self.db.run_for(receiver.tenant_id, received_sums.keep_amounts, [(received_id, facts.kept)])
 
     def _note(self, receiver: Receiver, assessed: Assessment, reason: AckReason) -> None:
         self.count(receiver.environment, reason)

@@ -19,9 +19,9 @@ from fe.lifecycle import Status
 from fe.metering import aggregator
 from fe.month.period import OneDay, YearMonth
 from fe.store.postgres.db import Database
-from fe.store.records import metering, month_sums, sequences
+from fe.store.records import metering, month_sums, number_gaps, sequences
 from fe.store.records.month_memory import MonthMemory
-from fe.store.records.month_sums import NumberStretch
+from fe.store.records.number_gaps import NumberStretch
 from tests.factories.tenants import rows
 from tests.http.front import make_tenant
 from tests.portal.receipts import make_receipt, make_received
@@ -89,7 +89,7 @@ async def test_gaps_found_by_block_are_those_found_one_by_one(db: Database) -> N
             count, gaps = await walk(db, tenant, MonthMemory(system_clock), [stretch])
 
             assert count == sum(first <= number <= last for number in held)
-            assert gaps == plain[: month_sums.MOST_GAPS]
+            assert gaps == plain[: number_gaps.MOST_GAPS]
 
 
 async def test_what_is_remembered_of_numbers_is_what_is_there(db: Database) -> None:
@@ -111,7 +111,7 @@ async def test_what_is_remembered_of_numbers_is_what_is_there(db: Database) -> N
             count, gaps = await walk(db, tenant, memory, [(f"E31{first:010d}", f"E31{last:010d}")])
 
             assert count == sum(first <= number <= last for number in held)
-            assert gaps == plain[: month_sums.MOST_GAPS]
+            assert gaps == plain[: number_gaps.MOST_GAPS]
 
 
 async def test_what_was_received_since_is_added_to_what_is_remembered(db: Database) -> None:

@@ -15,8 +15,9 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn
-from fe.store.records import month_sums
-from fe.store.records.month_sums import A_BLOCK, MOST_GAPS, NumberGap, NumberStretch, ReceivedPart, ReceivedSum
+from fe.store.records import number_gaps, received_sums
+from fe.store.records.number_gaps import A_BLOCK, MOST_GAPS, NumberGap, NumberStretch
+from fe.store.records.received_sums import ReceivedPart, ReceivedSum
 
 _REMEMBERED_MONTHS = 100_000
 #: Prefixes of tenants; of each, runs of held numbers, no shorter than a block of the walk.
@@ -44,7 +45,7 @@ class MonthMemory:
         """Sum the received receipts of a month, by type."""
         key = tenant_id, environment, month
         known, until = self._received.get(key) or ({}, None)
-        parts = await month_sums.received(conn, tenant_id, environment, month, self._clock(), until)
+        parts = await received_sums.received(conn, tenant_id, environment, month, self._clock(), until)
         settled = _add(known, [part for part in parts if part.is_settled])
         if parts and not any(part.without_amounts for part in parts):
             # Never back: what came between a clock set back and before would be counted twice.
@@ -69,7 +70,7 @@ class MonthMemory:
                 pieces = without(int(first[3:]), int(last[3:]), runs)
                 held[prefix] += int(last[3:]) - int(first[3:]) + 1 - sum(end - begin + 1 for begin, end in pieces)
                 unknown += [(f"{prefix}{begin:010}", f"{prefix}{end:010}") for begin, end in pieces]
-        walks = await month_sums.walk_numbers(conn, tenant_id, environment, unknown) if unknown else {}
+        walks = await number_gaps.walk_numbers(conn, tenant_id, environment, unknown) if unknown else {}
         found: dict[str, tuple[int, Sequence[NumberGap]]] = {}
         for prefix in stretches:
             walk = walks.get(prefix)

@@ -1,18 +1,17 @@
-"""Sums of a tenant's month: receipts issued, by type and state; receipts received; and the numbers that were drawn.
+"""Sums of the receipts that a tenant issued in a month or a day, by type and state.
 
 Receipts that have ended are read off the sums of their days (sql/functions/metering/add_receipt_days.sql). Ends of the
 last seconds, which are not added yet, are read beside them in the same statement.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import args_row, class_row, scalar_row
-from psycopg.types.json import Jsonb
+from psycopg.rows import args_row, class_row
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
@@ -102,7 +101,7 @@ def issued_asked(
 ) -> Asked[IssuedSum]:
     """Return the statement of `issued`."""
     statement = _ISSUED_SO_FAR if lately else _ISSUED_ADDED
-    return Asked(statement.encode(), _values(tenant_id, environment, month), record_row(IssuedSum))
+    return Asked(statement.encode(), values_of(tenant_id, environment, month), record_row(IssuedSum))
 
 
 async def issued(
@@ -121,7 +120,8 @@ def oldest_of(first: date) -> UUID:
     return first_id(datetime.combine(first, time.min, ZONE) - _EARLIEST)
 
 
-def _values(tenant_id: TenantId, environment: Environment, month: Period) -> dict[str, Any]:
+def values_of(tenant_id: TenantId, environment: Environment, month: Period) -> dict[str, Any]:
+    """Return the parameters that stand for a tenant's period in a statement."""
     return {
         "tenant": tenant_id,
         "environment": environment,
@@ -203,7 +203,7 @@ _OPEN_OF = {
 
 async def still_open(conn: Conn, tenant_id: TenantId, environment: Environment, month: Period) -> Sequence[OpenSum]:
     """Sum the receipts of a month or a day without a verdict, by type: two statements, or one where none waits."""
-    values = _values(tenant_id, environment, month)
+    values = values_of(tenant_id, environment, month)
     row = await (await conn.execute(_WAITING.encode(), values)).fetchone()
     assert row is not None
     ids, lowest, highest, has_later = row
@@ -244,7 +244,7 @@ def left_out_asked(
 ) -> Asked[LeftOut]:
     """Return the statement of `left_out`."""
     statement = _LEFT_OUT if with_open else _LEFT_OUT_OF_ENDED
-    values = {**_values(tenant_id, environment, month), "most": MOST_BESIDE}
+    values = {**values_of(tenant_id, environment, month), "most": MOST_BESIDE}
     return Asked(statement.encode(), values, args_row(LeftOut))
 
 
@@ -270,7 +270,7 @@ _FAILED = """
 
 async def failed_holders(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> dict[str, int]:
     """Count the failed receipts that still hold their number, by prefix; a later receipt has the others."""
-    cursor = await conn.execute(_FAILED, _values(tenant_id, environment, month), prepare=True)
+    cursor = await conn.execute(_FAILED, values_of(tenant_id, environment, month), prepare=True)
     return dict(await cursor.fetchall())
 
 
@@ -320,7 +320,7 @@ async def by_sequence(
     """Sum the accepted receipts of a month by sequence; none where there are more than `most`."""
     known = known_ranges(ranges)
     values = {
-        **_values(tenant_id, environment, month),
+        **values_of(tenant_id, environment, month),
         "types": sorted({one.prefix[1:] for one in ranges}),
         "prefixes": [one.sequence.prefix for one in known],
         "names": [one.sequence.name for one in known],
@@ -330,368 +330,4 @@ async def by_sequence(
     }
     cursor = conn.cursor(row_factory=class_row(SequenceSum))
     await cursor.execute(_BY_SEQUENCE, values)
-    return await cursor.fetchall()
-
-
-@dataclass(frozen=True, slots=True)
-class NumberGap:
-    """Numbers between the first and the last of a month that no signed receipt has."""
-
-    first: int
-    last: int
-
-    @property
-    def count(self) -> int:
-        """How many."""
-        return self.last - self.first + 1
-
-
-#: Gaps of a type that are named.
-MOST_GAPS = 50
-_STRETCHES = "unnest(%(firsts)s::text[], %(lasts)s::text[]) AS x (first, last)"
-_HELD = f"""
-    SELECT sum((SELECT count(*)
-                  FROM held_numbers AS h
-                 WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
-                   AND h.e_ncf BETWEEN x.first AND x.last))::bigint
-      FROM {_STRETCHES}
-"""
-#: Numbers of a block. A block without a gap is told by its last number: its numbers are not compared one by one.
-A_BLOCK = 128
-_END_OF_BLOCK = f"""(SELECT h.e_ncf
-                  FROM held_numbers AS h
-                 WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf > x.below
-                   AND h.e_ncf <= x.last
-                 ORDER BY h.e_ncf
-                OFFSET {A_BLOCK - 1}
-                 LIMIT 1)"""
-# `up_to` is null in the last block of a stretch, which may end with a gap; the others have as many numbers each. Gaps
-# of a block are found before each number of it, in the order of the index, and after its last one.
-_WALK = f"""
-    WITH RECURSIVE steps AS (
-        SELECT x.below COLLATE "C" AS below, x.last COLLATE "C" AS last, {_END_OF_BLOCK} AS up_to
-          FROM unnest(%(belows)s::text[], %(lasts)s::text[]) AS x (below, last)
-         UNION ALL
-        SELECT x.below, x.last, {_END_OF_BLOCK}
-          FROM (SELECT y.up_to AS below, y.last FROM steps AS y WHERE y.up_to IS NOT NULL) AS x
-    ), walked AS MATERIALIZED (
-        SELECT x.below, coalesce(x.up_to, x.last) AS last, x.up_to IS NULL AS is_last,
-               x.up_to IS NOT NULL AND substr(x.up_to, 4)::bigint = substr(x.below, 4)::bigint + {A_BLOCK} AS is_full
-          FROM steps AS x
-    ), blocks AS MATERIALIZED (
-        SELECT y.below, y.last, y.is_last
-          FROM (SELECT x.below, x.last, x.is_last,
-                       row_number() OVER (PARTITION BY left(x.below, 3) ORDER BY x.below) AS nth
-                  FROM walked AS x
-                 WHERE NOT x.is_full) AS y
-         WHERE y.nth <= %(blocks)s
-    )
-    SELECT 'held' AS kind, left(x.below, 3) AS prefix, NULL AS first,
-           sum(CASE WHEN x.is_last
-                    THEN (SELECT count(*)
-                            FROM held_numbers AS h
-                           WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
-                             AND h.e_ncf > x.below AND h.e_ncf <= x.last)
-                    ELSE {A_BLOCK} END)::bigint AS last
-      FROM walked AS x
-     GROUP BY left(x.below, 3)
-     UNION ALL
-    SELECT CASE WHEN x.is_full THEN 'full' ELSE 'looked at' END, left(x.below, 3), substr(x.below, 4)::bigint + 1,
-           substr(x.last, 4)::bigint
-      FROM (SELECT w.below, w.last, true AS is_full FROM walked AS w WHERE w.is_full
-             UNION ALL
-            SELECT b.below, b.last, false FROM blocks AS b) AS x
-     UNION ALL
-    SELECT 'gap', left(b.below, 3), z.previous + 1, z.number - 1
-      FROM blocks AS b
-     CROSS JOIN LATERAL (
-        SELECT substr(h.e_ncf, 4)::bigint AS number,
-               coalesce(substr(lag(h.e_ncf) OVER (ORDER BY h.e_ncf), 4)::bigint, substr(b.below, 4)::bigint) AS previous
-          FROM held_numbers AS h
-         WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf > b.below AND h.e_ncf <= b.last
-        ) AS z
-     WHERE z.number > z.previous + 1
-     UNION ALL
-    SELECT 'gap', left(b.below, 3), substr(coalesce(z.e_ncf, b.below), 4)::bigint + 1, substr(b.last, 4)::bigint
-      FROM blocks AS b
-     CROSS JOIN LATERAL (
-        SELECT max(h.e_ncf) AS e_ncf
-          FROM held_numbers AS h
-         WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf > b.below AND h.e_ncf <= b.last
-        ) AS z
-     WHERE b.is_last AND b.below < b.last AND z.e_ncf IS DISTINCT FROM b.last
-"""
-
-#: The first and the last of some numbers in a row.
-NumberStretch = tuple[str, str]
-
-
-def _of_stretches(tenant_id: TenantId, environment: Environment, stretches: Sequence[NumberStretch]) -> dict[str, Any]:
-    firsts, lasts = [first for first, _ in stretches], [last for _, last in stretches]
-    return {"tenant": tenant_id, "environment": environment, "firsts": firsts, "lasts": lasts}
-
-
-async def numbers_held(
-    conn: Conn, tenant_id: TenantId, environment: Environment, stretches: Sequence[NumberStretch]
-) -> int:
-    """Count the numbers of stretches that signed receipts have."""
-    cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_HELD.encode(), _of_stretches(tenant_id, environment, stretches))
-    return int((await cursor.fetchone()) or 0)
-
-
-@dataclass(frozen=True, slots=True)
-class NumberWalk:
-    """The numbers of one prefix: how many receipts hold, and the first gaps.
-
-    All numbers of the runs in `full` are held. In those that were `looked_at`, all but the gaps are.
-    """
-
-    held: int
-    gaps: Sequence[NumberGap]
-    full: Sequence[tuple[int, int]]
-    looked_at: Sequence[tuple[int, int]]
-
-
-async def walk_numbers(
-    conn: Conn, tenant_id: TenantId, environment: Environment, stretches: Sequence[NumberStretch]
-) -> Mapping[str, NumberWalk]:
-    """Count the numbers of stretches that signed receipts have, by prefix, and list the first gaps: in one walk."""
-    values = {
-        **_of_stretches(tenant_id, environment, stretches),
-        "belows": [f"{first[:3]}{int(first[3:]) - 1:010}" for first, _ in stretches],
-        "blocks": MOST_GAPS + len(stretches),
-    }
-    cursor = await conn.execute(_WALK.encode(), values)
-    held: dict[str, int] = {}
-    rows: dict[str, dict[str, list[tuple[int, int]]]] = {}
-    for kind, prefix, first, last in await cursor.fetchall():
-        if kind == "held":
-            held[prefix] = last
-        else:
-            rows.setdefault(prefix, {}).setdefault(kind, []).append((first, last))
-    found = {}
-    for prefix, many in held.items():
-        of = {kind: sorted(pairs) for kind, pairs in rows.get(prefix, {}).items()}
-        gaps = [NumberGap(first, last) for first, last in of.get("gap", ())]
-        found[prefix] = NumberWalk(many, gaps, of.get("full", ()), of.get("looked at", ()))
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class ReceivedSum:
-    """The received receipts of one type. ITBIS of those `without_amounts` is not in it."""
-
-    ecf_type: str
-    receipts: int
-    total: Decimal
-    itbis: Decimal
-    without_amounts: int
-
-
-#: Days after a month within which nearly all of its receipts arrive: their amounts are read together.
-_LATE = timedelta(days=10)
-#: How long ago a receipt came whose sum is `settled`: clocks differ, and keeping it takes a moment.
-_SETTLED = timedelta(hours=1)
-# Amounts of those days are one range of the key; those of other receipts are read by key.
-_RECEIVED = """
-    SELECT x.ecf_type, x.received_id < u.settled_until AS is_settled, count(*) AS receipts, sum(x.total) AS total,
-           coalesce(sum((x.amounts ->> 'itbis')::numeric), 0) AS itbis,
-           count(*) FILTER (WHERE x.amounts IS NULL) AS without_amounts, u.settled_until
-      FROM (SELECT uuid_floor(least(now(), %(now)s::timestamptz) - %(settled)s::interval) AS settled_until
-            OFFSET 0) AS u
-     CROSS JOIN (
-        SELECT r.received_id, r.ecf_type, r.total,
-               CASE WHEN r.received_id >= %(oldest)s AND r.received_id < %(late)s THEN a.amounts
-                    ELSE (SELECT z.amounts
-                            FROM received_amounts AS z
-                           WHERE z.tenant_id = %(tenant)s AND z.received_id = r.received_id) END AS amounts
-          FROM received AS r
-          LEFT JOIN (
-            SELECT y.received_id, y.amounts
-              FROM received_amounts AS y
-             WHERE y.tenant_id = %(tenant)s AND y.received_id >= %(oldest)s AND y.received_id < %(late)s
-            OFFSET 0) AS a ON a.received_id = r.received_id
-         WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
-           AND r.issued_on BETWEEN %(first)s AND %(last)s) AS x
-     GROUP BY x.ecf_type, is_settled, u.settled_until
-"""
-# Of each day, what came after: a look at the end of its part of the index.
-_RECEIVED_LATER = """
-    SELECT x.ecf_type, x.received_id < u.settled_until AS is_settled, count(*) AS receipts, sum(x.total) AS total,
-           coalesce(sum((x.amounts ->> 'itbis')::numeric), 0) AS itbis,
-           count(*) FILTER (WHERE x.amounts IS NULL) AS without_amounts, u.settled_until
-      FROM (SELECT uuid_floor(least(now(), %(now)s::timestamptz) - %(settled)s::interval) AS settled_until
-            OFFSET 0) AS u
-     CROSS JOIN (
-        SELECT r.received_id, r.ecf_type, r.total,
-               (SELECT z.amounts
-                  FROM received_amounts AS z
-                 WHERE z.tenant_id = %(tenant)s AND z.received_id = r.received_id) AS amounts
-          FROM unnest(%(days)s::date[]) AS d (day)
-         CROSS JOIN LATERAL (
-            SELECT y.received_id, y.environment, y.ecf_type, y.total
-              FROM received AS y
-             WHERE y.tenant_id = %(tenant)s AND y.issued_on = d.day AND y.received_id >= %(after)s
-            OFFSET 0) AS r
-         WHERE r.environment = %(environment)s) AS x
-     GROUP BY x.ecf_type, is_settled, u.settled_until
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class ReceivedPart:
-    """As a ReceivedSum: of receipts that came before `settled_until`, or of those that came since."""
-
-    ecf_type: str
-    is_settled: bool
-    receipts: int
-    total: Decimal
-    itbis: Decimal
-    without_amounts: int
-    settled_until: UUID
-
-
-async def received(
-    conn: Conn,
-    tenant_id: TenantId,
-    environment: Environment,
-    month: YearMonth,
-    now: datetime,
-    after: UUID | None = None,
-) -> Sequence[ReceivedPart]:
-    """Sum the received receipts of a month, by type: all of them, or those from an id on."""
-    late = first_id(datetime.combine(month.after.first, time.min, ZONE) + _LATE)
-    days = [month.first + timedelta(days=n) for n in range((month.last - month.first).days + 1)]
-    values = {**_values(tenant_id, environment, month), "late": late, "now": now, "settled": _SETTLED}
-    cursor = conn.cursor(row_factory=record_row(ReceivedPart))
-    statement = _RECEIVED if after is None else _RECEIVED_LATER
-    await cursor.execute(statement, values | {"days": days, "after": after})
-    return await cursor.fetchall()
-
-
-#: Documents whose amounts are computed in one go.
-A_BATCH = 200
-_WITHOUT_AMOUNTS = f"""
-    SELECT r.received_id, d.document
-      FROM received AS r
-      LEFT JOIN received_amounts AS a ON a.tenant_id = %(tenant)s AND a.received_id = r.received_id
-      JOIN acknowledgements AS d
-        ON d.tenant_id = %(tenant)s AND d.environment = r.environment AND d.digest = r.digest AND d.reason = 0
-     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.issued_on BETWEEN %(first)s AND %(last)s
-       AND a.received_id IS NULL
-     LIMIT {A_BATCH}
-"""
-_KEEP_AMOUNTS = """
-    INSERT INTO received_amounts (tenant_id, received_id, amounts)
-    SELECT %(tenant)s, x.id, x.amounts
-      FROM unnest(%(ids)s::uuid[], %(amounts)s::jsonb[]) AS x (id, amounts)
-      JOIN received AS r ON r.tenant_id = %(tenant)s AND r.received_id = x.id
-    ON CONFLICT DO NOTHING
-"""
-
-
-async def without_amounts(
-    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth
-) -> Sequence[tuple[UUID, bytes]]:
-    """List received documents of a month whose amounts are not computed yet, A_BATCH at most."""
-    cursor = await conn.execute(_WITHOUT_AMOUNTS.encode(), _values(tenant_id, environment, month))
-    return [(row[0], bytes(row[1])) for row in await cursor.fetchall()]
-
-
-async def keep_amounts(conn: Conn, tenant_id: TenantId, found: Sequence[tuple[UUID, dict[str, str]]]) -> None:
-    """Keep the amounts of received documents."""
-    values = {"tenant": tenant_id, "ids": [one for one, _ in found], "amounts": [Jsonb(each) for _, each in found]}
-    await conn.execute(_KEEP_AMOUNTS, values)
-
-
-@dataclass(frozen=True, slots=True)
-class ReceivedLine:
-    """One received receipt of a month. `approved`: the tenant's answer, if it gave one that was not rejected."""
-
-    received_id: UUID
-    issued_on: date
-    ecf_type: str
-    e_ncf: str
-    issuer_rnc: str
-    issuer_name: str
-    total: Decimal
-    amounts: dict[str, str] | None
-    approved: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class IssuedLine:
-    """One signed receipt of a month."""
-
-    submission_id: UUID
-    issued_on: date
-    ecf_type: str
-    e_ncf: str
-    status: Status
-    buyer_rnc: str | None
-    buyer_name: str | None
-    total: Decimal
-    itbis: Decimal
-    amounts: dict[str, str] | None
-
-
-#: Lines of one read.
-A_PAGE = 1000
-_LINES = f"""
-    SELECT s.submission_id, s.issued_on, s.ecf_type, s.e_ncf, s.status, s.buyer_rnc, s.buyer_name, s.total, s.itbis,
-           s.amounts
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.root IN ('ECF', 'RFCE')
-       AND s.issued_on <= %(last)s AND (s.issued_on, s.submission_id) > (%(after_day)s, %(after_id)s)
-       AND s.total IS NOT NULL AND s.ecf_type IS NOT NULL AND s.e_ncf IS NOT NULL
-     ORDER BY s.issued_on, s.submission_id
-     LIMIT {A_PAGE}
-"""
-
-
-async def issued_lines(
-    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, after: IssuedLine | None = None
-) -> Sequence[IssuedLine]:
-    """List the signed receipts of a month by day of issue, A_PAGE at most, after one of them."""
-    cursor = conn.cursor(row_factory=record_row(IssuedLine))
-    values = {
-        **_values(tenant_id, environment, month),
-        "after_day": month.first if after is None else after.issued_on,
-        "after_id": UUID(int=0) if after is None else after.submission_id,
-    }
-    await cursor.execute(_LINES.encode(), values)
-    return await cursor.fetchall()
-
-
-_RECEIVED_LINES = f"""
-    SELECT r.received_id, r.issued_on, r.ecf_type, r.e_ncf, r.issuer_rnc, r.issuer_name, r.total, m.amounts, w.approved
-      FROM received AS r
-      LEFT JOIN received_amounts AS m ON m.tenant_id = %(tenant)s AND m.received_id = r.received_id
-      LEFT JOIN LATERAL (
-        SELECT a.approved
-          FROM approvals AS a
-          JOIN submissions AS s ON s.tenant_id = a.tenant_id AND s.submission_id = a.submission_id
-         WHERE a.tenant_id = %(tenant)s AND s.tenant_id = %(tenant)s AND a.received_id = r.received_id
-           AND s.status NOT IN ('Rechazado', 'error')
-         ORDER BY a.round DESC
-         LIMIT 1) AS w ON true
-     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.issued_on <= %(last)s
-       AND (r.issued_on, r.received_id) > (%(after_day)s, %(after_id)s)
-     ORDER BY r.issued_on, r.received_id
-     LIMIT {A_PAGE}
-"""
-
-
-async def received_lines(
-    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, after: ReceivedLine | None = None
-) -> Sequence[ReceivedLine]:
-    """List the received receipts of a month by day of issue, A_PAGE at most, after one of them."""
-    cursor = conn.cursor(row_factory=class_row(ReceivedLine))
-    values = {
-        **_values(tenant_id, environment, month),
-        "after_day": month.first if after is None else after.issued_on,
-        "after_id": UUID(int=0) if after is None else after.received_id,
-    }
-    await cursor.execute(_RECEIVED_LINES.encode(), values)
     return await cursor.fetchall()

@@ -15,7 +15,7 @@ from fe.lifecycle import NumberFate, Status
 from fe.month.period import YearMonth
 from fe.month.report_608 import MOST_NUMBERS, VoidedNumber
 from fe.store.postgres.db import Conn
-from fe.store.records import sequences, voidable, voidings
+from fe.store.records import sequences, voidable, voiding_queue, voidings
 from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.records.tenants import Tenant
 from fe.store.records.voidable import Taken
@@ -225,7 +225,7 @@ async def settle(
     for e_ncf in left_out:
         if not any(one.has(e_ncf) for one in found.ranges):
             raise VoidingRefused(Text(f"{e_ncf} is not in this voiding", f"{e_ncf} no está en esta anulación"))
-    if not await voidings.settle(conn, tenant.tenant_id, voiding_id, is_void=is_void, left_out=left_out, at=by.at):
+    if not await voiding_queue.settle(conn, tenant.tenant_id, voiding_id, is_void=is_void, left_out=left_out, at=by.at):
         return False
     shown = {"void": is_void, "leftOut": list(left_out)}
     await note(conn, tenant, by, "voiding settled", str(voiding_id), None, shown)

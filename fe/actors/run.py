@@ -61,7 +61,7 @@ from fe.store.records import charges
 from fe.store.records.charges import CHARGES
 from fe.store.records.counterparty import COUNTERPARTY_OUTBOX
 from fe.store.records.mail import MAIL, MAILS
-from fe.store.records.voidings import VOIDINGS
+from fe.store.records.voiding_queue import VOIDINGS
 from fe.webhooks.secrets import webhook_vault
 
 _log = structlog.get_logger(__name__)

@@ -28,8 +28,9 @@ from fe.queue.backoff import retry_gap, scaled
 from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by_one
 from fe.queue.stage import StageConfig, WorkKind
 from fe.store.postgres.db import Conn, Database
-from fe.store.records import certificates, voidable, voidings
-from fe.store.records.voidings import VOID, VOIDINGS, SignedVoiding, Voiding, VoidingState, VoidingWork
+from fe.store.records import certificates, voidable, voiding_queue, voidings
+from fe.store.records.voiding_queue import VOIDINGS, SignedVoiding, VoidingWork
+from fe.store.records.voidings import VOID, Voiding, VoidingState
 
 _log = structlog.get_logger(__name__)
 
@@ -82,7 +83,7 @@ class Voider:
         """Make one try. Cancelled after the intent it may have arrived; the same bytes are then sent again."""
         asked = await self.db.run(voidings.find, work.tenant_id, work.subject)
         assert asked is not None
-        signed = await self.db.run(voidings.signed, work)
+        signed = await self.db.run(voiding_queue.signed, work)
         if signed is None:
             made = await self._sign(work, asked)
             if isinstance(made, Outcome):
@@ -95,14 +96,14 @@ class Voider:
 
         async def announce() -> None:
             nonlocal unanswered, intended
-            unanswered = await self.db.run(voidings.intend, work)
+            unanswered = await self.db.run(voiding_queue.intend, work)
             intended += 1
             failpoints.reached("voiding")
 
         async def take_back() -> None:
             nonlocal unanswered
             for _ in range(intended):
-                await self.db.run(voidings.not_sent, work)
+                await self.db.run(voiding_queue.not_sent, work)
             unanswered -= intended
 
         try:
@@ -137,14 +138,14 @@ class Voider:
         make = partial(_signed, opened.signer.sign, asked, now)
         document = await trio.to_thread.run_sync(make, limiter=self.credentials.threads)
         signed = SignedVoiding(document, chosen.certificate_id)
-        await self.db.run(voidings.keep, work, signed, now)
+        await self.db.run(voiding_queue.keep, work, signed, now)
         return signed
 
     async def _let_pass(self) -> None:
         """Wait for the end of transactions that may not have seen that the numbers are out of use. Raises TryLater."""
-        mark = await self.db.run(voidings.barrier)
+        mark = await self.db.run(voiding_queue.barrier)
         deadline = trio.current_time() + _SECONDS_TO_PASS
-        while not await self.db.run(voidings.has_passed, mark):
+        while not await self.db.run(voiding_queue.has_passed, mark):
             if trio.current_time() >= deadline:
                 raise TryLater("an older transaction is still open")
             await trio.sleep(_SECONDS_BETWEEN)
@@ -178,24 +179,24 @@ def _refused(reason: str, answer: Mapping[str, Any], *, is_sure: bool) -> Outcom
 
 
 async def _voided(conn: Conn, work: VoidingWork, outcome: NumbersVoided, at: datetime) -> bool:
-    return await voidings.void(conn, work, outcome.left_out, outcome.answer, at)
+    return await voiding_queue.void(conn, work, outcome.left_out, outcome.answer, at)
 
 
 async def _not_voided(conn: Conn, work: VoidingWork, outcome: NotVoided, at: datetime) -> bool:
-    return await voidings.release(conn, work, outcome.state, outcome.reason, outcome.answer, at)
+    return await voiding_queue.release(conn, work, outcome.state, outcome.reason, outcome.answer, at)
 
 
 async def _in_doubt(conn: Conn, work: VoidingWork, outcome: VoidInDoubt, at: datetime) -> bool:
     _log.warning("a voiding is in doubt: settle it", voiding=str(work.subject), reason=outcome.reason)
-    return await voidings.doubt(conn, work, outcome.reason, outcome.answer, at)
+    return await voiding_queue.doubt(conn, work, outcome.reason, outcome.answer, at)
 
 
 async def _retry(conn: Conn, work: VoidingWork, outcome: Retry, _: datetime) -> bool:
-    return await voidings.retry(conn, work, after=outcome.after, reason=outcome.reason, counts=outcome.counts)
+    return await voiding_queue.retry(conn, work, after=outcome.after, reason=outcome.reason, counts=outcome.counts)
 
 
 async def _park(conn: Conn, work: VoidingWork, outcome: Park, at: datetime) -> bool:
-    return await voidings.give_up(conn, work, outcome.reason, at)
+    return await voiding_queue.give_up(conn, work, outcome.reason, at)
 
 
 WRITERS: Mapping[type[Outcome], Writer[VoidingWork]] = {

@@ -9,7 +9,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
-from fe.store.records import sequences, voidings
+from fe.store.records import sequences, voiding_queue
 from tests.factories.tenants import rows
 from tests.portal.running import Running
 
@@ -53,7 +53,9 @@ async def test_ticked_numbers_are_confirmed_voided_and_in_the_608(
         made = await browser.send(f"{here}/confirmed", {"range": chosen[0], "reason": "8", "confirmed": "yes"})
         again = await browser.get(here)
         (row,) = await rows(db, "UPDATE voidings SET stage = 'in doubt' RETURNING subject")
-        assert await db.transact(voidings.settle, tenant, UUID(str(row["subject"])), is_void=True, left_out=(), at=AT)
+        assert await db.transact(
+            voiding_queue.settle, tenant, UUID(str(row["subject"])), is_void=True, left_out=(), at=AT
+        )
         ended = await browser.get(f"{here}/{row['subject']}")
         file = await browser.get(f"/companies/{tenant}/ecf/months/2026-11/608.txt")
 

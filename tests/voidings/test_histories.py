@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fe.identifiers import SubmissionId, TenantId
 from fe.store.postgres.db import Database
-from fe.store.records import voidings
+from fe.store.records import voiding_queue, voidings
 from fe.store.records.voidings import NotVoidable, VoidingState
 from tests.authority.test_against_simulator import client_of
 from tests.factories import bookings
@@ -104,7 +104,9 @@ class History:
         await rows(self.db, "UPDATE voidings SET stage = 'in doubt' WHERE subject = %(id)s", id=voiding_id)
         left_out = [number(31, first)] if outcome == "partly" and len(asked) > 1 else []
         is_void = outcome != "refused"
-        await self.db.transact(voidings.settle, self.tenant, voiding_id, is_void=is_void, left_out=left_out, at=NOW)
+        await self.db.transact(
+            voiding_queue.settle, self.tenant, voiding_id, is_void=is_void, left_out=left_out, at=NOW
+        )
         if not is_void:
             self.out_of_use -= asked
 

@@ -9,7 +9,7 @@ from fe.ecf.signature import verify
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate
 from fe.store.postgres.db import Database
-from fe.store.records import voidable, voidings
+from fe.store.records import voidable, voiding_queue, voidings
 from fe.store.records.voidings import NotVoidable, RangeFate, VoidingState
 from tests.authority.test_against_simulator import client_of
 from tests.factories import bookings
@@ -265,7 +265,8 @@ async def test_operator_settles_a_doubt(
         assert (await ended(db, tenant, voiding_id)).state is VoidingState.IN_DOUBT
 
     settled = [
-        await db.transact(voidings.settle, tenant, voiding_id, is_void=is_void, left_out=(), at=NOW) for _ in range(2)
+        await db.transact(voiding_queue.settle, tenant, voiding_id, is_void=is_void, left_out=(), at=NOW)
+        for _ in range(2)
     ]
 
     assert settled == [True, False]

@@ -7,7 +7,7 @@ import httpx
 
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Database
-from fe.store.records import voidings
+from fe.store.records import voiding_queue
 from tests.factories.tenants import rows
 from tests.http.front import invoice_payload, structured
 
@@ -18,7 +18,7 @@ AGENT = "0196f2f0-0000-7000-8000-000000000001"
 async def settle(db: Database, tenant: TenantId, voiding: str, at: datetime, *left_out: str) -> None:
     """Have it void, as the voider or an operator would."""
     await rows(db, "UPDATE voidings SET stage = 'in doubt' WHERE subject = %(id)s", id=voiding)
-    assert await db.transact(voidings.settle, tenant, UUID(voiding), is_void=True, left_out=left_out, at=at)
+    assert await db.transact(voiding_queue.settle, tenant, UUID(voiding), is_void=True, left_out=left_out, at=at)
 
 
 async def test_numbers_are_proposed_voided_once_and_listed_in_the_608(

@@ -16,6 +16,7 @@ import trio
 
 from fe import __version__
 from fe.actors.credentials import CannotOpen, SigningCredentials
+from fe.actors.partition_maintenance import maintain_partitions
 from fe.actors.run import run_actors
 from fe.clock import ClockCheck, clock_ahead
 from fe.config import Settings, read_networks
@@ -29,7 +30,7 @@ from fe.identifiers import CertificateId, TenantId
 from fe.issuing.certification_runs import Dispatch
 from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.metrics import Metrics, serve_metrics
-from fe.monitoring.observers import heartbeat, maintain_partitions, watch_database, watch_outbox, watch_writing
+from fe.monitoring.observers import heartbeat, watch_database, watch_outbox, watch_writing
 from fe.monitoring.service_status import StatusRecorder
 from fe.monitoring.tracing_setup import open_tracing
 from fe.portal.serve import run_portal
@@ -39,7 +40,7 @@ from fe.queue.service_context import ServiceContext
 from fe.queue.supervisor import Supervisor
 from fe.receiving.assess import Trust
 from fe.receiving.receive import CannotAcknowledge
-from fe.receiving.sessions import SESSIONS, derive_keys
+from fe.receiving.seeds_and_tokens import SESSIONS, derive_keys
 from fe.secrets.vault import Vault
 from fe.store.engines import engine_named
 from fe.store.postgres.clocks import compare_clocks_first

@@ -10,7 +10,8 @@ import pytest
 import trio
 import trio.testing
 
-from fe.actors.maintenance import honour_maintenance
+from fe.actors.announced_maintenance import honour_maintenance
+from fe.actors.partition_maintenance import maintain_partitions
 from fe.actors.webhook_watch import watch_webhooks
 from fe.authority.client import MaintenanceWindow
 from fe.clock import ClockCheck
@@ -18,7 +19,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.observers import maintain_partitions, watch_database, watch_outbox, watch_writing
+from fe.monitoring.observers import watch_database, watch_outbox, watch_writing
 from fe.monitoring.service_status import StatusRecorder
 from fe.portal.app import PortalApp
 from fe.portal.plan_runner import PlanRunner

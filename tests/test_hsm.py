@@ -10,7 +10,7 @@ import pytest
 
 from fe.config import ConfigError, Settings, load_settings
 from fe.identifiers import TenantId
-from fe.receiving.sessions import SESSIONS
+from fe.receiving.seeds_and_tokens import SESSIONS
 from fe.secrets.hsm import KeyInToken, Pkcs11Token, TokenAway, open_vault, require_usable
 from fe.secrets.vault import Belongs, Tampered, UnknownKek, Vault, VaultError
 

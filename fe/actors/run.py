@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 import trio
 
+from fe.actors.announced_maintenance import honour_maintenance
 from fe.actors.archiver import Archiver
 from fe.actors.authority_health import HealthMeter
 from fe.actors.certifier import Certifier, Rehearse
@@ -15,7 +16,6 @@ from fe.actors.charges import run_charges
 from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import SigningCredentials
 from fe.actors.mailer import printer_of, run_mail
-from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, budget_of, parallel_input_reader, probe_of, stages
 from fe.actors.voider import Voider, voiding_kind, voiding_stage
 from fe.actors.webhooks import run_webhooks

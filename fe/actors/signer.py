@@ -17,7 +17,7 @@ from fe.ecf.modified import NOTES, number_left_open
 from fe.ecf.problems import serialize_problem
 from fe.ecf.texts import Text
 from fe.issuing.certificate_choice import NoCertificate, OutOfTime, choose_certificate
-from fe.issuing.large import is_large, is_short
+from fe.issuing.document_size import is_large, is_short
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import (
     CannotIssue,

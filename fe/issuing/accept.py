@@ -31,7 +31,7 @@ from fe.ecf.signature import BadSignature, verify
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.deferral import is_deferred, signed_before
-from fe.issuing.large import is_short
+from fe.issuing.document_size import is_short
 from fe.issuing.messages import number_far_ahead, of_the_sequence
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage

@@ -1,4 +1,7 @@
-"""The leader's billing duties: recount open months every hour, and close months that are over."""
+"""The leader's billing duties: recount open months every hour, and close months that are over.
+
+What a tenant owes is computed in the database: sql/functions/metering/close_month.sql.
+"""
 
 from collections import deque
 from datetime import date, timedelta

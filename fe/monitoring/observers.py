@@ -1,21 +1,19 @@
-"""Periodic checks: event loop lag, database, outbox depth; and partition maintenance."""
+"""Periodic checks: event loop lag, database, outbox depth."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import structlog
 import trio
 
-from fe.clock import Clock, ClockCheck
+from fe.clock import ClockCheck
 from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
 from fe.monitoring.outages import Outage
 from fe.store.postgres import readiness
 from fe.store.postgres.clocks import compare_clocks, time_of_day
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
-from fe.store.postgres.migrate import coming_months
 from fe.store.queue import outbox
-from fe.store.records import request_log, service_states, spent_seeds
 
 _log = structlog.get_logger(__name__)
 
@@ -27,10 +25,6 @@ _ANSWER_SECONDS = 5.0
 _CLOCK_READ_WITHIN = timedelta(seconds=1)
 #: Counting waiting rows takes time in proportion: at most a fiftieth of all time, but at least twice a minute.
 _LOOK_SHARE, _LOOK_SECONDS_MAX = 50, 30.0
-_CHORES_EVERY = 3600.0
-#: All statements queue behind one that waits for a table lock, so this wait is short. Partitions are made long before
-#: they are needed; while a dump locks the tables, it is retried every hour.
-_LOCK_PATIENCE = "250ms"
 
 
 async def heartbeat(metrics: Metrics) -> None:
@@ -119,25 +113,3 @@ async def watch_outbox(db: Database, metrics: Metrics, is_worker: bool) -> None:
             metrics.findings.late = lateness
         took = trio.current_time() - began
         await trio.sleep(min(max(_LOOK_SECONDS, took * _LOOK_SHARE), _LOOK_SECONDS_MAX))
-
-
-async def maintain_partitions(db: Database, clock: Clock) -> None:
-    """Create the partitions of coming months; delete spent seeds, old failed requests and states: now and hourly."""
-    while True:
-        try:
-            for month in coming_months(clock()):
-                await db.transact(ensure_month, month)
-            while await db.run(spent_seeds.forget):
-                pass
-            while await db.run(request_log.forget):
-                pass
-            await db.run(service_states.forget, clock())
-        except ANY_OF_THE_DATABASE as error:
-            _log.warning("housekeeping failed: partitions, spent seeds, request log", error=error)
-        await trio.sleep(_CHORES_EVERY)
-
-
-async def ensure_month(conn: Conn, moment: datetime) -> None:
-    """Create a month's partitions if missing. Raises LockNotHad while the tables are locked."""
-    await conn.execute("SELECT set_config('lock_timeout', %s, true)", (_LOCK_PATIENCE,))
-    await conn.execute("SELECT ensure_month(%s)", (moment,))

@@ -24,7 +24,7 @@ from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
 from fe.identifiers import SequenceId, SubmissionId, TenantId, UserId
-from fe.issuing.large import LARGE_LINES, SHORT_BYTES, SHORT_LINES, is_short
+from fe.issuing.document_size import LARGE_LINES, SHORT_BYTES, SHORT_LINES, is_short
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts, ToSign, sign_all, sign_unsigned
 from fe.lifecycle import Stage

@@ -31,7 +31,7 @@ from fe.http.server.connection import PeerPatience
 from fe.http.server.pipeline import ANONYMOUS_AT_ONCE, Pipeline
 from fe.http.server.requests import make_scope
 from fe.identifiers import SubmissionId, TenantId
-from fe.issuing.large import LARGE_BYTES, LARGE_LINES, LARGE_TAGS
+from fe.issuing.document_size import LARGE_BYTES, LARGE_LINES, LARGE_TAGS
 from fe.issuing.submitting import Submitting
 from fe.limits import ConcurrencyLimit, Overloaded, QuotaLimits, ShareTaken, TokenBucket
 from fe.monitoring.metrics import Metrics

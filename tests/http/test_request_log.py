@@ -8,13 +8,13 @@ import httpx
 import pytest
 import trio
 
+from fe.actors.partition_maintenance import maintain_partitions
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.http import request_log as log
 from fe.http.app import PREFIX
 from fe.http.request_log import redact
 from fe.identifiers import ApiKeyId, TenantId
-from fe.monitoring.observers import maintain_partitions
 from fe.store.postgres.db import Database
 from fe.store.records import request_log
 from fe.store.records.request_log import FailedRequest

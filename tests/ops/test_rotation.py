@@ -17,7 +17,7 @@ from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 from fe.portal.serve import build_portal
 from fe.portal.session import form_proof, is_proof
-from fe.receiving.sessions import SupplierSessions, derive_keys
+from fe.receiving.seeds_and_tokens import SupplierSessions, derive_keys
 from fe.secrets.vault import Belongs, Vault
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import FRONT, PORTAL

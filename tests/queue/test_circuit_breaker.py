@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import trio
 
-from fe.actors import maintenance
-from fe.actors.maintenance import honour_maintenance
+from fe.actors import announced_maintenance
+from fe.actors.announced_maintenance import honour_maintenance
 from fe.authority.client import MaintenanceWindow
 from fe.authority.errors import Unavailable
 from fe.ecf.catalogue import Environment, Host
@@ -372,8 +372,8 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def asked_at_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maintenance, "_ASK_SECONDS", 0.0)
-    monkeypatch.setattr(maintenance, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(announced_maintenance, "_ASK_SECONDS", 0.0)
+    monkeypatch.setattr(announced_maintenance, "_LOOK_SECONDS", 0.01)
 
 
 async def open_ones(db: Database, authority: Announcing, now: datetime = NOW) -> set[tuple[str, str]]:

@@ -26,7 +26,7 @@ from fe.identifiers import TenantId
 from fe.main import Acknowledgers
 from fe.monitoring.metrics import Metrics
 from fe.receiving.assess import Trust
-from fe.receiving.sessions import derive_keys
+from fe.receiving.seeds_and_tokens import derive_keys
 from fe.store.postgres.db import Database
 from fe.store.records import receivers
 from fe.store.records.receivers import Receiver

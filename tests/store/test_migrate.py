@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
-from fe.monitoring.observers import ensure_month
+from fe.actors.partition_maintenance import ensure_month
 from fe.store.postgres import functions as store_functions
 from fe.store.postgres import migrate as module
 from fe.store.postgres import readiness

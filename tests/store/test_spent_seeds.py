@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import trio
 
-from fe.monitoring.observers import maintain_partitions
+from fe.actors.partition_maintenance import maintain_partitions
 from fe.store.postgres.db import Database
 from fe.store.records import spent_seeds
 from tests.factories.tenants import make_tenant, rows

@@ -35,7 +35,7 @@ from fe.limits import ConcurrencyLimit, TokenBucket
 from fe.monitoring.metrics import Metrics
 from fe.receiving.assess import AckReason, Trust
 from fe.receiving.receive import Reception, Signers
-from fe.receiving.sessions import SupplierSessions
+from fe.receiving.seeds_and_tokens import SupplierSessions
 from fe.store.postgres.db import Database
 from fe.store.records import receivers
 

@@ -21,7 +21,7 @@ from fe.http.messages import METHOD_NOT_ALLOWED, NOT_FOUND, UNAVAILABLE, of_stat
 from fe.http.reception.multipart import BadForm, read_xml_part
 from fe.receiving.assess import ApprovalRefused, NothingToAnswer
 from fe.receiving.receive import CannotAcknowledge, Reception
-from fe.receiving.sessions import SeedRefused, SupplierSessions, SupplierToken
+from fe.receiving.seeds_and_tokens import SeedRefused, SupplierSessions, SupplierToken
 from fe.store.records import receivers, spent_seeds
 from fe.store.records.receivers import Receiver
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 import trio
 
 from fe.identifiers import TenantId
-from fe.issuing.large import LARGE_BYTES
+from fe.issuing.document_size import LARGE_BYTES
 from fe.limits import ConcurrencyLimit, TokenBucket
 from fe.monitoring.metrics import Metrics
 

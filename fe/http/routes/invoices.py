@@ -60,8 +60,8 @@ from fe.http.routes.long_polls import LongPolls
 from fe.identifiers import ClientRequestId, TenantId
 from fe.issuing.accept import remarks
 from fe.issuing.deferral import is_deferred_in
+from fe.issuing.document_size import LARGE_BYTES, is_large
 from fe.issuing.issuers import ForbiddenIssuer
-from fe.issuing.large import LARGE_BYTES, is_large
 from fe.issuing.prepare import Draft
 from fe.issuing.preview import UNREADABLE, ReceiptPreview, preview_of
 from fe.issuing.submitting import Submitting, WouldNotBeSent

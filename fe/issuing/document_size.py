@@ -1,6 +1,7 @@
-"""Which documents are large: their pure-Python work is done apart (fe/offload/pool.py), all others' where they are.
+"""How large a document is, which decides where its work is done.
 
-And which are short: those are signed in the loop itself (fe/actors/loop_batcher.py).
+A large one is read and made in processes apart (fe/offload/pool.py); a short one is signed in the event loop
+(fe/actors/loop_batcher.py); all others are worked on where they are.
 """
 
 #: Largest short document, in bytes and lines. Making and signing fifty lines takes a millisecond; reporting several

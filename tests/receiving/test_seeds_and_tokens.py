@@ -8,7 +8,7 @@ import trio
 from lxml import etree
 
 from fe.ecf.parse import parse_xml
-from fe.receiving.sessions import SEED_LIFE, TOKEN_LIFE, SeedRefused, SupplierSessions
+from fe.receiving.seeds_and_tokens import SEED_LIFE, TOKEN_LIFE, SeedRefused, SupplierSessions
 from fe.store.postgres.db import Database
 from tests.factories.certificates import HOLDER_ID, WITHIN, make_credential, make_root
 from tests.factories.tenants import rows

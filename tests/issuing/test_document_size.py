@@ -2,7 +2,7 @@
 
 import pytest
 
-from fe.issuing.large import LARGE_BYTES, is_large
+from fe.issuing.document_size import LARGE_BYTES, is_large
 
 ROOM = LARGE_BYTES - 100
 

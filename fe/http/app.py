@@ -72,7 +72,7 @@ from fe.identifiers import TenantId
 from fe.issuing.certification_runs import CertificationRunner
 from fe.issuing.imports import ImportRunner, Imports
 from fe.issuing.paper_replacing import PaperReplacer
-from fe.issuing.recurring import RecurringRunner
+from fe.issuing.recurring_runner import RecurringRunner
 from fe.issuing.sharing import Sharing
 from fe.issuing.submitting import Submitting
 from fe.limits import NO_QUOTA, WEBHOOK_QUOTA, ConcurrencyLimit, DocumentQuota, LimitReached, QuotaLimits, TokenBucket

@@ -21,7 +21,6 @@ from fe.issuing.recurring import (
     NoSuchRecurring,
     OtherVersion,
     RecurringConflict,
-    RecurringRunner,
     TurnAction,
     content_of,
     decide,
@@ -29,6 +28,7 @@ from fe.issuing.recurring import (
     put,
     read_template,
 )
+from fe.issuing.recurring_runner import RecurringRunner
 from fe.issuing.submitting import Submitting
 from fe.limits import NO_QUOTA, DocumentQuota
 from fe.monitoring.metrics import Metrics

@@ -8,7 +8,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
 from fe.ecf.json_text import write_canonical_json
 from fe.identifiers import TenantId
-from fe.issuing.recurring import RecurringRunner
+from fe.issuing.recurring_runner import RecurringRunner
 from fe.issuing.submitting import Submitting
 from fe.limits import NO_QUOTA, DocumentQuota
 from fe.monitoring.metrics import Metrics

@@ -11,7 +11,7 @@ from fe.accounts.keys import SCOPES
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE, local
 from fe.http.app import Api
-from fe.issuing.recurring import RecurringRunner
+from fe.issuing.recurring_runner import RecurringRunner
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, invoice_payload, make_key
 from tests.http.test_imports import give_certificate

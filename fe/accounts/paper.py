@@ -26,8 +26,9 @@ from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import Text
 from fe.lifecycle import FINAL
 from fe.store.postgres.db import Conn, Database
-from fe.store.records import modes, paper
-from fe.store.records.paper import AskedPaper, EnteredBefore, ExaminedPaper, NewPaper, PaperRange, PaperRecord
+from fe.store.records import modes, paper, paper_ranges
+from fe.store.records.paper import AskedPaper, EnteredBefore, ExaminedPaper, NewPaper, PaperRecord
+from fe.store.records.paper_ranges import PaperRange
 from fe.store.records.tenants import Tenant
 
 _MAX_NUMBER = 99_999_999
@@ -43,7 +44,7 @@ _TWO_TYPES = Text(
 _RANGE_OVER = Text(
     "the range has expired: its last day {day} is over", "el rango está vencido: su último día, {day}, ya pasó"
 )
-_MANY_RANGES = Text(f"at most {paper.MOST_RANGES} ranges", f"a lo sumo {paper.MOST_RANGES} rangos")
+_MANY_RANGES = Text(f"at most {paper_ranges.MOST_RANGES} ranges", f"a lo sumo {paper_ranges.MOST_RANGES} rangos")
 _OVERLAP = Text(
     "{first}-{last} overlaps {other_first}-{other_last}, recorded {at} by {by}",
     "{first}-{last} se traslapa con {other_first}-{other_last}, registrado el {at} por {by}",
@@ -110,15 +111,15 @@ async def add_range(
     )
 
     async def make(conn: Conn) -> None:
-        if len(await paper.ranges(conn, tenant.tenant_id, environment)) >= paper.MOST_RANGES:
+        if len(await paper_ranges.listed(conn, tenant.tenant_id, environment)) >= paper_ranges.MOST_RANGES:
             raise PaperConflict(_MANY_RANGES)
-        await paper.add_range(conn, tenant.tenant_id, new)
+        await paper_ranges.add(conn, tenant.tenant_id, new)
         await note(conn, tenant, by, "paper range recorded", f"{first}-{last}", None, show_range(new))
 
     try:
         await db.transact_for(tenant.tenant_id, make)
-    except paper.RangesOverlap:
-        found = await db.run_for(tenant.tenant_id, paper.ranges, environment)
+    except paper_ranges.RangesOverlap:
+        found = await db.run_for(tenant.tenant_id, paper_ranges.listed, environment)
         there = next((one for one in found if one.prefix == prefix and _meets(one, from_number, to_number)), None)
         shown = {} if there is None else show_range(there)
         raise PaperConflict(
@@ -141,8 +142,8 @@ def _meets(one: PaperRange, first: int, last: int) -> bool:
 async def delete_range(conn: Conn, by: Author, tenant: Tenant, one: PaperRange) -> None:
     """Delete a range without receipts, in a transaction. Raises PaperConflict."""
     try:
-        is_there = await paper.delete_range(conn, tenant.tenant_id, one.environment, one.range_id)
-    except paper.RangeInUse:
+        is_there = await paper_ranges.delete(conn, tenant.tenant_id, one.environment, one.range_id)
+    except paper_ranges.RangeInUse:
         raise PaperConflict(_RANGE_USED) from None
     if is_there:
         shown = show_range(one)
@@ -269,13 +270,13 @@ async def _placed(
         current = await modes.current(conn, tenant.tenant_id, environment)
         if current is None or current.mode is not Mode.CONTINGENCY:
             raise PaperConflict(_NOT_NOW)
-        drawn = await paper.draw(conn, tenant.tenant_id, environment, examined.prefix, by.today)
+        drawn = await paper_ranges.draw(conn, tenant.tenant_id, environment, examined.prefix, by.today)
         if drawn is None:
             raise PaperConflict(_NONE_LEFT.fill(prefix=examined.prefix))
         of, number = drawn
     else:
         prefix, number = read_ncf(asked.ncf)
-        found = await paper.range_of(conn, tenant.tenant_id, environment, prefix, number)
+        found = await paper_ranges.of_number(conn, tenant.tenant_id, environment, prefix, number)
         if found is None:
             raise PaperConflict(_NO_RANGE.fill(ncf=asked.ncf, prefix=prefix))
         of = found

@@ -6,8 +6,8 @@ from uuid import uuid4
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn, Database
-from fe.store.records import paper
-from fe.store.records.paper import PaperRange
+from fe.store.records import paper, paper_ranges
+from fe.store.records.paper_ranges import PaperRange
 from tests.factories.tenants import make_tenant, rows
 
 AT = datetime(2026, 11, 20, 15, tzinfo=UTC)
@@ -18,7 +18,7 @@ TEST = Environment.TESTECF
 async def with_range(db: Database, last: int, entered: int) -> TenantId:
     """Record B0200000001 to `last`, and enter receipts with the first `entered` numbers of it."""
     tenant, range_id, period_id = await make_tenant(db), uuid4(), uuid4()
-    await db.run(paper.add_range, tenant, PaperRange(range_id, TEST, "B02", 1, last, 1, date(2028, 12, 31), AT, "eva"))
+    await db.run(paper_ranges.add, tenant, PaperRange(range_id, TEST, "B02", 1, last, 1, date(2028, 12, 31), AT, "eva"))
     await rows(
         db,
         "INSERT INTO mode_periods (tenant_id, environment, period_id, mode, number, began_at, begun_by, reason)"
@@ -42,7 +42,7 @@ async def with_range(db: Database, last: int, entered: int) -> TenantId:
 
 async def drawn(db: Database, tenant: TenantId) -> int | None:
     async def draw(conn: Conn) -> int | None:
-        found = await paper.draw(conn, tenant, TEST, "B02", TODAY)
+        found = await paper_ranges.draw(conn, tenant, TEST, "B02", TODAY)
         return None if found is None else found[1]
 
     return await db.transact(draw)

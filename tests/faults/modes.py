@@ -17,7 +17,7 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.records import paper, statistics, tenants
+from fe.store.records import paper_ranges, statistics, tenants
 
 #: Strikes that put a tenant into a mode for a while.
 MODE_STRIKES = {"line goes down": Mode.OFFLINE, "sending is deferred": Mode.DEFERRED}
@@ -81,8 +81,8 @@ async def declare_papers(db: Database, tenant_id: TenantId, environment: Environ
             assert tenant is not None
             await flow.change(conn, by, tenant, environment, mode, "papers", **how)
         ends = now.date() + timedelta(days=99)
-        range_ = paper.PaperRange(uuid4(), environment, "B01", 1, PAPERS, 1, ends, now, by.by_whom)
-        await paper.add_range(conn, tenant_id, range_)
+        range_ = paper_ranges.PaperRange(uuid4(), environment, "B01", 1, PAPERS, 1, ends, now, by.by_whom)
+        await paper_ranges.add(conn, tenant_id, range_)
 
     await db.transact(declare)
 

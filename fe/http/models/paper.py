@@ -17,7 +17,8 @@ from fe.http.models.response_types import Amount, Day, Moment, ResponseModel, Uu
 from fe.http.models.warnings import DocumentProblem, Warnings
 from fe.http.request_bodies import InvalidField, RequestModel
 from fe.issuing.paper_replacing import AT_ONCE, PaperState, paper_state
-from fe.store.records.paper import PaperRange, PaperRecord, TriedSubmission
+from fe.store.records.paper import PaperRecord, TriedSubmission
+from fe.store.records.paper_ranges import PaperRange
 
 MOST_ENTERED = 100
 NCF_FORM = "B(01|02|03|04|11|13|14|15|16|17)[0-9]{8}"

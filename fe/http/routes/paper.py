@@ -45,7 +45,7 @@ from fe.issuing.paper import BadPaper, examine
 from fe.issuing.paper_replacing import PaperReplacer, Replaced
 from fe.limits import ConcurrencyLimit
 from fe.store.postgres.db import Conn, Database
-from fe.store.records import modes, paper, tenants
+from fe.store.records import modes, paper, paper_ranges, tenants
 from fe.store.records.paper import PAGE, AskedPaper, ExaminedPaper, PaperRecord
 from fe.store.records.tenants import Tenant
 
@@ -84,7 +84,7 @@ class PaperHandlers:
     async def ranges(self, call: Call) -> ApiReply:
         """List the ranges."""
         caller = call.identity
-        found = await self._db.run_for(caller.tenant_id, paper.ranges, caller.environment)
+        found = await self._db.run_for(caller.tenant_id, paper_ranges.listed, caller.environment)
         return ApiReply(200, PAPER_RANGES.write({"items": [serialize_range(one) for one in found]}))
 
     async def add_range(self, call: Call) -> ApiReply:
@@ -113,7 +113,7 @@ class PaperHandlers:
         """Delete a range without receipts."""
         caller = call.identity
         range_id = read_id(call.params["range_id"])
-        found = await self._db.run_for(caller.tenant_id, paper.ranges, caller.environment)
+        found = await self._db.run_for(caller.tenant_id, paper_ranges.listed, caller.environment)
         one = next((one for one in found if one.range_id == range_id), None)
         if one is None:
             raise ApiError(404, _NO_RANGE)

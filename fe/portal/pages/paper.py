@@ -28,7 +28,7 @@ from fe.portal.receipt import drafts
 from fe.portal.replies import Refused, Reply, not_found
 from fe.portal.visit import Visit
 from fe.printing import NotPrintable, TooManyPages, paper_pdf
-from fe.store.records import modes, paper
+from fe.store.records import modes, paper, paper_ranges
 from fe.store.records.paper import AskedPaper, PaperRecord
 
 #: Seconds that a large receipt waits for its turn in the pool.
@@ -79,7 +79,7 @@ async def _show(
     return visit.page(
         "company/paper.html",
         status,
-        ranges=await visit.read(paper.ranges, visit.environment),
+        ranges=await visit.read(paper_ranges.listed, visit.environment),
         receipts=[(one, of_request.get(one.ncf), paper_state(one, of_request.get(one.ncf))) for one in found],
         left=(await visit.read(paper.still_open)).get(visit.environment),
         more=found[-1].ncf if len(found) == paper.PAGE else None,
@@ -114,7 +114,7 @@ async def add_range(visit: Visit) -> Reply:
 
 async def delete_range(visit: Visit) -> Reply:
     """Delete a range without receipts."""
-    found = await visit.read(paper.ranges, visit.environment)
+    found = await visit.read(paper_ranges.listed, visit.environment)
     one = next((one for one in found if one.range_id == visit.params["range_id"]), None)
     if one is None:
         raise not_found()
@@ -212,7 +212,7 @@ async def _ask(
     of = draft.entry.layout.type
     prefix = next(prefix for prefix, one in TYPES.items() if one is of)
     period = await visit.read(modes.current, visit.environment)
-    ranges = await visit.read(paper.ranges, visit.environment)
+    ranges = await visit.read(paper_ranges.listed, visit.environment)
     return visit.page(
         "company/paper_new.html",
         status,

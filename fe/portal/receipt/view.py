@@ -42,7 +42,7 @@ from fe.portal.receipt.paths import plain
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.records import paper, sequences, tenants
+from fe.store.records import paper_ranges, sequences, tenants
 from fe.store.records.sequences import Sequence
 from fe.store.records.tenants import User
 
@@ -103,7 +103,7 @@ async def show_form(
         next_numbers = {
             one.name: _next_number(sequences.drawn_from(of_type, one.name, user_id=user), visit) for one in of_type
         }
-        on_paper = any(TYPES[one.prefix] is of for one in await visit.read(paper.ranges, visit.environment))
+        on_paper = any(TYPES[one.prefix] is of for one in await visit.read(paper_ranges.listed, visit.environment))
         if of in choices.OFFERED:
             offered["customer"] = await choices.customers(visit, "", choices.LISTED)
             offered["product"] = await choices.products(visit, "", choices.LISTED)

@@ -1,4 +1,4 @@
-"""Receipts of series B on paper: their ranges, the receipts, and the tries to replace each by an e-CF."""
+"""Receipts of series B on paper, and the tries to replace each by an e-CF."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from psycopg.errors import ExclusionViolation, ForeignKeyViolation, UniqueViolation
+from psycopg.errors import UniqueViolation
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
@@ -25,27 +25,8 @@ from fe.store.postgres.tenant_scope import Asked, fetch
 TRY_PREFIX = "paper:"
 #: Receipts that a list shows.
 PAGE = 200
-#: Ranges of a tenant in an environment.
-MOST_RANGES = 200
-#: Numbers among which a free one is looked for at once; a range may have a hundred million.
-_LOOK = 1000
 #: How long a submission may be on its way from its note to its row.
 _ON_ITS_WAY = timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True)
-class PaperRange:
-    """Numbers of one type that the authority authorised for paper, both ends included."""
-
-    range_id: UUID
-    environment: Environment
-    prefix: str
-    first_number: int
-    last_number: int
-    next_number: int
-    expires_on: date
-    recorded_at: datetime
-    recorded_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,145 +113,8 @@ class ExaminedPaper:
     remarks: tuple[Problem, ...]
 
 
-class RangesOverlap(StoreError):
-    """A number of the range lies in another one."""
-
-
-class RangeInUse(StoreError):
-    """Paper receipts have numbers of the range."""
-
-
 class EnteredBefore(StoreError):
     """The number, or the clientRequestId, has a paper receipt."""
-
-
-# -- ranges ------------------------------------------------------------------------------------------------------------
-
-_RANGE_COLUMNS = """g.range_id, g.environment, g.prefix, g.first_number, g.last_number, g.next_number, g.expires_on,
-           g.recorded_at, g.recorded_by"""
-_RANGES = f"""
-    SELECT {_RANGE_COLUMNS}
-      FROM paper_ranges AS g
-     WHERE g.tenant_id = %(tenant)s AND g.environment = %(environment)s
-     ORDER BY g.prefix, g.first_number
-     LIMIT {MOST_RANGES}
-"""
-
-
-async def ranges(conn: Conn, tenant_id: TenantId, environment: Environment) -> list[PaperRange]:
-    """List the ranges of an environment by type and number."""
-    cursor = conn.cursor(row_factory=record_row(PaperRange))
-    await cursor.execute(_RANGES, {"tenant": tenant_id, "environment": environment})
-    return await cursor.fetchall()
-
-
-_ADD_RANGE = """
-    INSERT INTO paper_ranges (tenant_id, environment, range_id, prefix, first_number, last_number, next_number,
-                              expires_on, recorded_at, recorded_by)
-    VALUES (%(tenant)s, %(environment)s, %(id)s, %(prefix)s, %(first)s, %(last)s, %(next)s, %(expires_on)s, %(at)s,
-            %(by)s)
-"""
-
-
-async def add_range(conn: Conn, tenant_id: TenantId, new: PaperRange) -> None:
-    """Store a range. Raises RangesOverlap."""
-    given = {
-        "tenant": tenant_id,
-        "environment": new.environment,
-        "id": new.range_id,
-        "prefix": new.prefix,
-        "first": new.first_number,
-        "last": new.last_number,
-        "next": new.next_number,
-        "expires_on": new.expires_on,
-        "at": new.recorded_at,
-        "by": new.recorded_by,
-    }
-    try:
-        await conn.execute(_ADD_RANGE, given)
-    except ExclusionViolation:
-        raise RangesOverlap from None
-
-
-_DELETE_RANGE = """
-    DELETE FROM paper_ranges AS g
-     WHERE g.tenant_id = %(tenant)s AND g.environment = %(environment)s AND g.range_id = %(id)s
-"""
-
-
-async def delete_range(conn: Conn, tenant_id: TenantId, environment: Environment, range_id: UUID) -> bool:
-    """Delete a range without receipts; False when there is none. Raises RangeInUse."""
-    try:
-        cursor = await conn.execute(_DELETE_RANGE, {"tenant": tenant_id, "environment": environment, "id": range_id})
-    except ForeignKeyViolation:
-        raise RangeInUse from None
-    return cursor.rowcount > 0
-
-
-_RANGE_OF = f"""
-    SELECT {_RANGE_COLUMNS}
-      FROM paper_ranges AS g
-     WHERE g.tenant_id = %(tenant)s AND g.environment = %(environment)s AND g.prefix = %(prefix)s
-       AND %(number)s BETWEEN g.first_number AND g.last_number
-"""
-
-
-async def range_of(
-    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, number: int
-) -> PaperRange | None:
-    """Find the range that a number lies in."""
-    cursor = conn.cursor(row_factory=record_row(PaperRange))
-    given = {"tenant": tenant_id, "environment": environment, "prefix": prefix, "number": number}
-    await cursor.execute(_RANGE_OF, given)
-    return await cursor.fetchone()
-
-
-_TO_DRAW = f"""
-    SELECT {_RANGE_COLUMNS}
-      FROM paper_ranges AS g
-     WHERE g.tenant_id = %(tenant)s AND g.environment = %(environment)s AND g.prefix = %(prefix)s
-       AND g.next_number <= g.last_number AND g.expires_on >= %(today)s
-     ORDER BY g.expires_on, g.first_number
-     LIMIT 1
-       FOR UPDATE
-"""
-_FREE = """
-    SELECT n.number
-      FROM generate_series(%(first)s::int, %(last)s::int) AS n (number)
-     WHERE NOT EXISTS (
-        SELECT 1
-          FROM paper_receipts AS r
-         WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
-           AND r.ncf = %(prefix)s || lpad(n.number::text, 8, '0'))
-     ORDER BY n.number
-     LIMIT 1
-"""
-_MOVE = """
-    UPDATE paper_ranges AS g
-       SET next_number = greatest(g.next_number, %(next)s)
-     WHERE g.tenant_id = %(tenant)s AND g.range_id = %(id)s
-"""
-
-
-async def draw(
-    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, today: date
-) -> tuple[PaperRange, int] | None:
-    """Draw the next free number of the range that expires first; None where there is none. In a transaction."""
-    given: dict[str, Any] = {"tenant": tenant_id, "environment": environment, "prefix": prefix, "today": today}
-    while True:
-        cursor = conn.cursor(row_factory=record_row(PaperRange))
-        await cursor.execute(_TO_DRAW, given)
-        found = await cursor.fetchone()
-        if found is None:
-            return None
-        last = min(found.last_number, found.next_number + _LOOK - 1)
-        numbers = conn.cursor(row_factory=scalar_row)
-        await numbers.execute(_FREE, given | {"first": found.next_number, "last": last})
-        number: int | None = await numbers.fetchone()
-        after = (last if number is None else number) + 1
-        await conn.execute(_MOVE, given | {"id": found.range_id, "next": after})
-        if number is not None:
-            return found, number
 
 
 # -- receipts ----------------------------------------------------------------------------------------------------------

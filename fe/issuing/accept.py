@@ -2,6 +2,9 @@
 
 Only a submission that can never become a document is refused (interface.md#submitting and #requests). All others get a
 202, and the worker checks them, because the authority decides.
+
+Accepting is idempotent: a clientRequestId that was used before stores nothing, and the answer is about the first
+submission (sql/functions/submissions/accept_submission.sql).
 """
 
 import hashlib

@@ -1,6 +1,8 @@
 """The 606 of a company's month: what each supplier's purchases are, and the file."""
 
 from collections import Counter
+from collections.abc import Mapping
+from datetime import date
 
 from fe.accounts import purchases
 from fe.accounts.purchases import PurchaseLine, Purchases
@@ -17,7 +19,7 @@ from fe.month.report_606 import (
     Itbis,
     check_expense,
 )
-from fe.portal.days import read_day
+from fe.portal.days import NoDay, read_day
 from fe.portal.document_facts import name_shown
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
@@ -31,6 +33,15 @@ _ITBIS = {
     Itbis.ADVANCE: Text("To be deducted", "Por adelantar"),
     Itbis.COST: Text("Part of the cost", "Llevado al costo"),
     Itbis.PROPORTIONAL: Text("Proportional (art. 349)", "Sujeto a proporcionalidad (art. 349)"),
+}
+#: Fields of the form by their names in `BadExpense`.
+_FIELDS = {
+    "kind": "kind",
+    "payment": "payment",
+    "isrType": "isr_type",
+    "itbis": "itbis",
+    "paidAfter": "paid_after",
+    "paidOn": "paid_on",
 }
 _INCOMPLETE = Text(
     "The file is not complete yet: classify the purchases marked below.",
@@ -79,19 +90,23 @@ async def file(visit: Visit) -> Reply:
 
 async def form(visit: Visit) -> Reply:
     """Show the form of a supplier, or of one of its receipts."""
-    return await _form(visit, None, 200)
+    return await _form(visit)
 
 
-async def _form(visit: Visit, problem: Text | None, status: int) -> Reply:
+async def _form(visit: Visit, problems: Mapping[str, Text] | None = None) -> Reply:
+    """Show the form: as it was sent if it has problems (field to error), otherwise what is remembered."""
     line, e_ncf = await _chosen(visit)
+    kept = line.expense or Expense("02")
+    typed = {name: visit.form.get(name) if problems else _shown(getattr(kept, name)) for name in _FIELDS.values()}
     return visit.page(
         "company/expense.html",
-        status,
+        400 if problems else 200,
         month=_month(visit),
         supplier=visit.params["supplier"],
         line=line,
         e_ncf=e_ncf,
-        problem=problem,
+        typed=typed,
+        problems=problems or {},
         kinds=KINDS,
         isr_types=ISR_TYPES,
         payments=PAYMENTS,
@@ -101,6 +116,10 @@ async def _form(visit: Visit, problem: Text | None, status: int) -> Reply:
     )
 
 
+def _shown(value: str | int | date | None) -> str:
+    return "" if value is None else str(value)
+
+
 async def put(visit: Visit) -> Reply:
     """Remember what the form says."""
     _, e_ncf = await _chosen(visit)
@@ -108,7 +127,9 @@ async def put(visit: Visit) -> Reply:
     try:
         expense = _expense(visit, is_of_receipt=e_ncf is not None)
     except BadExpense as error:
-        return await _form(visit, error.text, 400)
+        return await _form(visit, {_FIELDS[error.field]: error.text})
+    except NoDay as error:
+        return await _form(visit, {"paid_on": error.text})
 
     async def keep(conn: Conn) -> None:
         await purchases.classify(conn, visit.author, visit.company.tenant, supplier, e_ncf, expense)

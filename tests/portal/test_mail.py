@@ -102,11 +102,12 @@ async def test_a_receipt_says_in_plain_words_why_its_mail_did_not_go(
     assert ("Correo no entregado" in page) == (state == "refused")
 
 
-async def test_a_refused_mail_is_sent_to_another_address_once_and_counted_again(
-    portal: Running, owner: Browser, tenant: TenantId, db: Database
+@pytest.mark.parametrize("state", ["refused", "sent"])
+async def test_an_ended_mail_is_sent_to_another_address_once_and_counted_again(
+    portal: Running, owner: Browser, tenant: TenantId, db: Database, state: str
 ) -> None:
     receipt = await make_receipt(db, tenant)
-    await mailed(db, tenant, receipt, "refused", "recipient not accepted: 550 no")
+    await mailed(db, tenant, receipt, state, "recipient not accepted: 550 no")
     await db.run(mail.set_settings, tenant, MailSettings("es", MailAddress("ventas@ozama.do"), 10))
     here = f"/companies/{tenant}/ecf/submissions/{receipt}"
     await owner.get(here)
@@ -116,13 +117,17 @@ async def test_a_refused_mail_is_sent_to_another_address_once_and_counted_again(
         read = await reader.get(here)
         form = {**hidden_fields(read.text, "/sign-out"), "form": str(uuid4()), "address": "x@y.do"}
         forbidden = await reader.client.post(f"{here}/mail", data=form)
-    await owner.get(here)
-    sent = await owner.send(f"{here}/mail", {"address": "otra@cliente.do"})
+    shown = await owner.get(here)
+    form = {**hidden_fields(shown.text, f"{here}/mail"), "address": "otra@cliente.do"}
+    sent = await owner.client.post(f"{here}/mail", data=form, follow_redirects=True)
+    await rows(db, "UPDATE mails SET stage = 'sent'")
+    twice = await owner.client.post(f"{here}/mail", data=form)
+    await rows(db, "UPDATE mails SET stage = 'mail' WHERE stage = 'sent'")
     (row,) = await rows(db, "SELECT stage, address, attempt, counted_on, last_error FROM mails")
     (kept,) = await rows(db, "SELECT address FROM mail_recipients")
     (note,) = [one for one in await portal.db.run(changes.latest, tenant, limit=9) if one.action == "receipt mailed"]
 
-    assert (bad.status_code, forbidden.status_code) == (400, 403)
+    assert (bad.status_code, forbidden.status_code, twice.status_code) == (400, 403, 409)
     assert "on its way" in sent.text
     assert f'action="{here}/mail"' not in sent.text
     assert row == {

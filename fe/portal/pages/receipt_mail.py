@@ -48,8 +48,8 @@ _LISTED = Text(
 _GAVE_UP = Text("The mail server did not take it for three days.", "El servidor de correo no lo aceptó en tres días.")
 _SENT = Text("The mail to {address} is on its way.", "El correo a {address} está en camino.")
 _NOT_NOW = Text(
-    "Nothing was sent: its mail waits or was sent already, or mail to buyers is off.",
-    "No se envió nada: su correo está en espera o ya se envió, o el correo a los compradores está desactivado.",
+    "Nothing was sent: its mail is on its way already, or mail to buyers is off.",
+    "No se envió nada: su correo ya está en camino, o el correo a los compradores está desactivado.",
 )
 _WRONG = Text("Nothing was sent: the address {why}.", "No se envió nada: la dirección {why}.")
 
@@ -82,14 +82,12 @@ async def mail_of(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> MailSta
     if state is MailState.WAITING and address is None:
         return None
     reason, answer = _said(state, found.mail_reason)
-    is_over = state in (MailState.REFUSED, MailState.SUPPRESSED, MailState.FAILED)
-    return MailStanding(
-        MAILS[state], found.mail_at, address, reason, answer, (address or "") if may_send and is_over else None
-    )
+    offered = (address or "") if may_send and state is not MailState.WAITING else None
+    return MailStanding(MAILS[state], found.mail_at, address, reason, answer, offered)
 
 
 async def send(visit: Visit) -> Reply:
-    """Send the mail of a receipt that was not sent, to the address of the form."""
+    """Send the mail of a receipt to the address of the form, also one that was sent before."""
     receipt = await visit.read(store.one, SubmissionId(visit.params["submission"]))
     if receipt is None or receipt.environment is not visit.environment:
         raise not_found()

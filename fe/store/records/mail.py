@@ -461,14 +461,14 @@ _RESEND = """
     ON CONFLICT (tenant_id, subject) DO UPDATE
        SET stage = 'mail', run_at = clock_timestamp(), attempt = 0, deaths = 0, entered_at = clock_timestamp(),
            finished_at = NULL, last_error = NULL, address = excluded.address, counted_on = NULL
-     WHERE m.stage IN ('refused', 'suppressed', 'failed')
+     WHERE m.stage <> 'mail'
 """
 
 
 async def resend(
     conn: Conn, tenant_id: TenantId, submission_id: SubmissionId, environment: Environment, address: MailAddress
 ) -> bool:
-    """Send an accepted receipt to this address, counted anew; False where its mail waits or was sent.
+    """Send an accepted receipt to this address, counted anew; False while its mail waits.
 
     Run it in a transaction.
     """

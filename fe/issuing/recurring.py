@@ -121,6 +121,15 @@ def next_days(record: RecurringRecord, most: int = 3) -> list[date]:
     return [day for day in found if record.ends_on is None or day <= record.ends_on]
 
 
+def next_due(content: RecurringContent, found: RecurringRecord | None, now: datetime) -> date:
+    """Return the next due day of `content` in place of `found`, whatever its end is."""
+    today = local(now).date()
+    # A new one without a first day is not issued on the day it is made.
+    first = today if found is not None or content.starts_on is not None else today + timedelta(days=1)
+    last_month = None if found is None else found.last_month
+    return next_day(content.day, content.every, last_month, max(content.starts_on or first, first))
+
+
 async def put(
     conn: Conn,
     tenant_id: TenantId,
@@ -142,11 +151,7 @@ async def put(
         raise OtherVersion(found)
     if found is None and await recurring.count(conn, tenant_id, environment) >= MOST:
         raise RecurringConflict(_FULL.fill(most=MOST))
-    today = local(now).date()
-    # A new one without a first day is not issued on the day it is made.
-    first = today if found is not None or content.starts_on is not None else today + timedelta(days=1)
-    last_month = None if found is None else found.last_month
-    next_on = next_day(content.day, content.every, last_month, max(content.starts_on or first, first))
+    next_on = next_due(content, found, now)
     state = content.state
     if content.ends_on is not None and next_on > content.ends_on:
         state = RecurringState.ENDED

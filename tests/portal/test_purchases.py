@@ -44,7 +44,7 @@ async def test_expense_form_with_wrong_days_returns_as_it_was_sent(
     assert re.findall(r'<option value="(\w*)" selected', page.text.partition("<main")[2]) == ["09", "04", "02", "cost"]
     assert f'value="{days}"' in page.text
     assert re.search(
-        r'name="paid_after"[^>]* aria-describedby="h-paid_after w-paid_after" aria-invalid="true"', page.text
+        r'name="paid_after"[^>]* aria-describedby="h-paid_after w-paid_after" aria-invalid="true" autofocus', page.text
     )
     assert re.search(r'id="w-paid_after">Days until payment are a number from 0 to 365', page.text)
 

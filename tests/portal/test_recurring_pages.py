@@ -1,13 +1,16 @@
 """Recurring receipts in the portal: begun from an issued one, changed, held, tried again, skipped, paused, ended."""
 
+import re
 from datetime import datetime
 
+import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
 from fe.ecf.json_text import write_canonical_json
-from fe.identifiers import TenantId
+from fe.ecf.parse import parse_json
+from fe.identifiers import SubmissionId, TenantId
 from fe.issuing.recurring_runner import RecurringRunner
 from fe.issuing.submitting import Submitting
 from fe.limits import NO_QUOTA, DocumentQuota
@@ -121,3 +124,60 @@ async def test_owner_repeats_a_receipt_and_keeps_it_in_order(
         portal.db, "SELECT count(*) AS many FROM submissions WHERE client_request_id LIKE 'recurring:%%'"
     )
     assert stored[0]["many"] == 1
+
+
+async def make_repeatable(portal: Running, tenant: TenantId) -> SubmissionId:
+    now = datetime(2026, 11, 20, 12, tzinfo=ZONE)
+    portal.clock.ahead = now - datetime.now(ZONE)
+    payload = invoice_payload(None, TipoeCF="31")
+    (item,) = payload["DetallesItems"]["Item"]
+    sub = {"SubDescuento": [{"TipoSubDescuento": "$", "MontoSubDescuento": 15.5}]}
+    item |= {"TablaSubDescuento": sub, "MontoItem": 84.5}
+    original = write_canonical_json(payload)
+    return await make_submission(
+        portal.db, tenant, at=now, environment=Environment.TESTECF, original=original, e_ncf="E310000000777"
+    )
+
+
+@pytest.mark.parametrize(
+    ("starts_on", "ends_on", "due"),
+    [
+        ("2026-12-20", "2026-12-01", "01-01-2027"),
+        ("2026-12-02", "2026-12-31", "01-01-2027"),
+        ("", "2026-11-01", "01-12"),
+    ],
+)
+async def test_recurring_form_with_end_before_first_turn_is_refused_at_its_field(
+    portal: Running, owner: Browser, tenant: TenantId, starts_on: str, ends_on: str, due: str
+) -> None:
+    submission = await make_repeatable(portal, tenant)
+    base = f"/companies/{tenant}/testecf/recurring"
+    await owner.get(f"{base}/new?from={submission}")
+    fields = {"name": "Renta", "day": "1", "every": "1", "starts_on": starts_on, "ends_on": ends_on}
+    page = await owner.send(f"{base}/new", fields)
+
+    assert page.status_code == 400
+    assert re.search(rf'id="w-ends_on">It would never be issued: the first one is due on {due}', page.text)
+    assert f'value="{ends_on}"' in page.text
+    assert "There is none yet" in (await owner.get(base)).text
+
+
+async def test_recurring_page_shows_and_keeps_the_discount_and_what_was_typed(
+    portal: Running, owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    submission = await make_repeatable(portal, tenant)
+    base = f"/companies/{tenant}/testecf/recurring"
+    await owner.get(f"{base}/new?from={submission}")
+    made = await owner.send(f"{base}/new", {"name": "Renta", "day": "1", "every": "1", "starts_on": "2026-12-01"})
+    one = str(made.url.path)
+    changed = {"name": "Otra", "day": "1", "every": "1", "name-1": "X", "quantity-1": "1", "price-1": "90"}
+    wrong = await owner.send(one, {**changed, "ends_on": "2026-11-30"})
+    kept = await owner.send(one, changed)
+    (row,) = await rows(db, "SELECT payload FROM recurring_receipts")
+    (item,) = parse_json(bytes(row["payload"]))["DetallesItems"]["Item"]
+
+    assert '<td class="num">15.50</td>' in made.text
+    assert (wrong.status_code, 'id="w-ends_on"' in wrong.text) == (400, True)
+    assert [f'value="{typed}"' in wrong.text for typed in ("Otra", "2026-11-30", "X", "90")] == [True] * 4
+    assert '<td class="num">15.50</td>' in kept.text
+    assert str(item["TablaSubDescuento"]["SubDescuento"][0]["MontoSubDescuento"]) == "15.5"

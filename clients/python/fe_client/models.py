@@ -5520,7 +5520,7 @@ class RecurringRequest(TypedDict):
     startsOn: NotRequired[str | None]
     """the first turn is on its day or later; left out: from tomorrow on"""
     endsOn: NotRequired[str | None]
-    """the last turn is on its day or earlier"""
+    """the last turn is on its day or earlier; not before `startsOn`"""
     status: NotRequired[Literal["active", "paused", "ended"]]
     """`paused`: nothing is issued, also not later; `ended`: for good"""
     customer: NotRequired[str | None]

@@ -4853,7 +4853,7 @@ export type components = {
             startsOn?: string | null;
             /**
              * Format: date
-             * @description the last turn is on its day or earlier
+             * @description the last turn is on its day or earlier; not before `startsOn`
              */
             endsOn?: string | null;
             /**

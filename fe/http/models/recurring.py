@@ -4,7 +4,7 @@ from datetime import date
 from typing import Annotated, Any, Literal, NotRequired
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, JsonValue, field_validator
+from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
 # As in response_models.py.
 from typing_extensions import TypedDict
@@ -20,7 +20,7 @@ from fe.http.request_bodies import InvalidField, RequestModel
 
 _EVERY = "issue every so many months"
 _STARTS = "the first turn is on its day or later; left out: from tomorrow on"
-_ENDS = "the last turn is on its day or earlier"
+_ENDS = "the last turn is on its day or earlier; not before `startsOn`"
 _DAY = "day of the month; in a shorter month it is the last"
 _CUSTOMER = "`id` of a customer: each turn takes name, RNC, mail and address from there"
 _PAYMENT_DAYS = "days from the issue to FechaLimitePago, for sales on credit"
@@ -30,6 +30,7 @@ _PAYLOAD = (
 )
 _STATUS = "`paused`: nothing is issued, also not later; `ended`: for good"
 _VERSION = "the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new"
+_ENDS_EARLY = Text("must not be before startsOn", "no puede ser anterior a startsOn")
 _DATE_FORM = Text("must be a date such as 2026-12-01", "debe ser una fecha como 2026-12-01")
 _EXAMPLE: dict[str, JsonValue] = {
     "name": "Alquiler, local 3",
@@ -80,7 +81,7 @@ class RecurringRequest(RequestModel):
 
     @field_validator("startsOn", "endsOn")
     @classmethod
-    def _is_a_date(cls, value: str | None) -> str | None:
+    def _is_a_date(cls, value: str | None, info: ValidationInfo) -> str | None:
         try:
             # Years in which the calendar of turns ends early are not meant.
             is_day = value is None or 2000 <= date.fromisoformat(value).year <= 2200
@@ -88,6 +89,9 @@ class RecurringRequest(RequestModel):
             is_day = False
         if not is_day:
             raise InvalidField(_DATE_FORM)
+        starts_on = info.data.get("startsOn")
+        if info.field_name == "endsOn" and value is not None and starts_on is not None and value < starts_on:
+            raise InvalidField(_ENDS_EARLY)
         return value
 
     @field_validator("asUserId")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,7 +13,8 @@ from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.dates import local, read_day
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.identity import tax_id
-from fe.ecf.money import CENT, ZERO, number
+from fe.ecf.lines import DISCOUNT, sub_total
+from fe.ecf.money import CENT, ZERO, exact, number
 from fe.ecf.parse import parse_json
 from fe.ecf.reading import rows, section, text
 from fe.ecf.texts import Text
@@ -28,6 +30,7 @@ from fe.issuing.recurring import (
     decide,
     delete,
     next_days,
+    next_due,
     put,
     read_template,
 )
@@ -48,6 +51,8 @@ from fe.store.records.recurring import RecurringContent, RecurringRecord, Recurr
 
 PAGE = 50
 _NAME = 120
+#: Fields of a line in the form, each with the line's place behind.
+_OF_LINE = ("name", "quantity", "price")
 _STATES = {
     RecurringState.ACTIVE: Text("active", "activo"),
     RecurringState.PAUSED: Text("paused", "en pausa"),
@@ -70,7 +75,11 @@ _DAY = Text("Day of the month", "Día del mes")
 _EVERY = Text("Every how many months", "Cada cuántos meses")
 _PAYMENT = Text("Days to pay", "Días para pagar")
 _NO_NAME = Text("Give it a name.", "Póngale un nombre.")
-_NO_DATE = Text("The last day is a date.", "El último día es una fecha.")
+_NO_DATE = Text("Enter a date.", "Escriba una fecha.")
+_NEVER = Text(
+    "It would never be issued: the first one is due on {day}. Choose that day or a later one, or leave it empty.",
+    "No se emitiría nunca: el primero toca el {day}. Elija ese día o uno posterior, o déjelo vacío.",
+)
 _LINE = Text(
     "Line {place}: a name, a quantity and a price are needed.",
     "Línea {place}: falta el nombre, la cantidad o el precio.",
@@ -79,19 +88,32 @@ _NO_LINE = Text("One line stays at least.", "Debe quedar al menos una línea.")
 
 
 class _Wrong(Exception):
-    """Something in the form is wrong."""
+    """Something in the form is wrong: the value of `field`, or the form as a whole."""
 
-    def __init__(self, said: Text) -> None:
+    def __init__(self, said: Text, field: str = "") -> None:
         super().__init__(said.en)
         self.text = said
+        self.field = field
 
 
-@dataclass(frozen=True, slots=True)
+_ERRORS = (_Wrong, BadTemplate, RecurringConflict, NotADocument)
+
+
+def _problems(error: Exception) -> Mapping[str, Text]:
+    """Return the text of one of `_ERRORS` under the name of its field, '' where it has none."""
+    if isinstance(error, NotADocument):
+        return {"": error.problems[0].text}
+    assert isinstance(error, _Wrong | BadTemplate | RecurringConflict)
+    return {error.field if isinstance(error, _Wrong) else "": error.text}
+
+
+@dataclass(slots=True)
 class _Line:
     place: int
     name: str
     quantity: str
     price: str
+    discount: Decimal | None
 
 
 async def listed(visit: Visit) -> Reply:
@@ -113,7 +135,11 @@ async def new(visit: Visit) -> Reply:
 
 
 async def _new_form(
-    visit: Visit, record: ReceiptRecord, source: Document, problem: Text | None = None, status: int = 200
+    visit: Visit,
+    record: ReceiptRecord,
+    source: Document,
+    problems: Mapping[str, Text] = MappingProxyType({}),
+    status: int = 200,
 ) -> Reply:
     issued = local(record.signed_at or record.submitted_at).date()
     buyer = section(section(source.content, "Encabezado"), "Comprador")
@@ -128,7 +154,7 @@ async def _new_form(
         "payment_days": _payment_days(source, issued),
     }
     if visit.method == "POST":
-        typed = {field: visit.form.get(field) for field in typed}
+        typed = {name: visit.form.get(name) for name in typed}
     return visit.page(
         "company/recurring_new.html",
         status,
@@ -137,7 +163,7 @@ async def _new_form(
         lines=lines,
         customer=await _customer(visit, source),
         is_linked=visit.method == "GET" or visit.form.has("customer"),
-        problem=problem,
+        problems=problems,
     )
 
 
@@ -168,7 +194,7 @@ async def create(visit: Visit) -> Reply:
         content = RecurringContent(
             id=str(uuid4()),
             state=RecurringState.ACTIVE,
-            starts_on=_date(visit.form.get("starts_on")),
+            starts_on=_date(visit.form, "starts_on"),
             customer=await _customer(visit, source) if visit.form.has("customer") else None,
             payload=read_template(payload),
             as_user=None,
@@ -177,11 +203,10 @@ async def create(visit: Visit) -> Reply:
             sequence=None if drawn is None else drawn.name or None,
             **schedule,
         )
+        _check_end(visit, content, None)
         made = await visit.change(_write(visit, content, None, 0))
-    except (_Wrong, BadTemplate, RecurringConflict) as wrong:
-        return await _new_form(visit, record, source, wrong.text, 400)
-    except NotADocument as bad:
-        return await _new_form(visit, record, source, bad.problems[0].text, 400)
+    except _ERRORS as wrong:
+        return await _new_form(visit, record, source, _problems(wrong), 400)
     return await visit.go(visit.within(f"recurring/{made.recurring_id}"), _saved(made))
 
 
@@ -190,8 +215,28 @@ async def show(visit: Visit) -> Reply:
     return await _shown(visit, await _find(visit))
 
 
-async def _shown(visit: Visit, found: RecurringRecord, problem: Text | None = None, status: int = 200) -> Reply:
+async def _shown(
+    visit: Visit,
+    found: RecurringRecord,
+    problems: Mapping[str, Text] = MappingProxyType({}),
+    status: int = 200,
+    *,
+    sent: Form | None = None,
+) -> Reply:
+    """Show one. `sent`: the form of its changes, to be shown again with its problem."""
     payload = parse_json(found.payload)
+    typed = {
+        "name": found.name,
+        "day": str(found.day),
+        "every": str(found.every),
+        "ends_on": "" if found.ends_on is None else found.ends_on.isoformat(),
+        "payment_days": "" if found.payment_days is None else str(found.payment_days),
+    }
+    lines = _lines(payload)
+    if sent is not None:
+        typed = {name: sent.get(name) for name in typed}
+        for line in lines:
+            line.name, line.quantity, line.price = (sent.get(f"{name}-{line.place}") for name in _OF_LINE)
     head = section(section(payload, "Encabezado"), "Comprador")
     turns = await visit.read(recurring.turns, found.recurring_id)
     customer = None
@@ -206,7 +251,8 @@ async def _shown(visit: Visit, found: RecurringRecord, problem: Text | None = No
         buyer=text(head, "RazonSocialComprador"),
         rnc=text(head, "RNCComprador"),
         customer=customer,
-        lines=_lines(payload),
+        typed=typed,
+        lines=lines,
         days=next_days(found),
         turns=turns,
         is_waiting=any(turn.state is TurnState.WAITING for turn in turns),
@@ -215,7 +261,7 @@ async def _shown(visit: Visit, found: RecurringRecord, problem: Text | None = No
         turn_states=STATES,
         colours=_COLOURS,
         says=lambda said: [Text(*one) for one in said or ()],
-        problem=problem,
+        problems=problems,
     )
 
 
@@ -225,11 +271,10 @@ async def change(visit: Visit) -> Reply:
     try:
         payload = _with_lines(parse_json(found.payload), visit.form)
         content = replace(content_of(found), payload=read_template(payload), **_schedule(visit.form))
+        _check_end(visit, content, found)
         made = await visit.change(_write(visit, content, found, _version(visit.form)))
-    except (_Wrong, BadTemplate, RecurringConflict) as wrong:
-        return await _shown(visit, found, wrong.text, 400)
-    except NotADocument as bad:
-        return await _shown(visit, found, bad.problems[0].text, 400)
+    except _ERRORS as wrong:
+        return await _shown(visit, found, _problems(wrong), 400, sent=visit.form)
     except OtherVersion:
         raise Refused(409, CHANGED_MEANWHILE) from None
     return await visit.go(visit.within(f"recurring/{found.recurring_id}"), _saved(made))
@@ -280,9 +325,18 @@ async def turn(visit: Visit) -> Reply:
     try:
         await visit.change(work)
     except RecurringConflict as conflict:
-        return await _shown(visit, found, conflict.text, 409)
+        return await _shown(visit, found, _problems(conflict), 409)
     said = _SKIPPED if action is TurnAction.SKIP else _ASKED
     return await visit.go(visit.within(f"recurring/{found.recurring_id}"), said)
+
+
+def _check_end(visit: Visit, content: RecurringContent, found: RecurringRecord | None) -> None:
+    """Refuse an end before the first turn. After a turn, an early end is a person's way to end it. Raises _Wrong."""
+    if content.ends_on is None or (found is not None and found.last_month is not None):
+        return
+    first = next_due(content, found, visit.now)
+    if content.ends_on < first:
+        raise _Wrong(_NEVER.fill(day=f"{first:%d-%m-%Y}"), "ends_on")
 
 
 def _write(visit: Visit, content: RecurringContent, before: RecurringRecord | None, version: int) -> Any:
@@ -323,12 +377,12 @@ def _schedule(form: Form) -> dict[str, Any]:
     """Read name and days. Raises _Wrong."""
     name = form.get("name")
     if not name or len(name) > _NAME or not name.isprintable():
-        raise _Wrong(_NO_NAME)
+        raise _Wrong(_NO_NAME, "name")
     return {
         "name": name,
         "day": _whole(form, "day", _DAY, 1, 31),
         "every": _whole(form, "every", _EVERY, 1, 12),
-        "ends_on": _date(form.get("ends_on")),
+        "ends_on": _date(form, "ends_on"),
         "payment_days": _whole(form, "payment_days", _PAYMENT, 0, 365) if form.get("payment_days") else None,
     }
 
@@ -337,19 +391,20 @@ def _whole(form: Form, name: str, label: Text, least: int, most: int) -> int:
     typed = form.get(name)
     value = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 4 else -1
     if not least <= value <= most:
-        raise _Wrong(_NUMBER.fill(label=label, least=least, most=most))
+        raise _Wrong(_NUMBER.fill(label=label, least=least, most=most), name)
     return value
 
 
-def _date(typed: str) -> date | None:
+def _date(form: Form, name: str) -> date | None:
+    typed = form.get(name)
     if not typed:
         return None
     try:
         found = date.fromisoformat(typed)
     except ValueError:
-        raise _Wrong(_NO_DATE) from None
+        raise _Wrong(_NO_DATE, name) from None
     if not 2000 <= found.year <= 2200:
-        raise _Wrong(_NO_DATE)
+        raise _Wrong(_NO_DATE, name)
     return found
 
 
@@ -363,7 +418,10 @@ def _lines(payload: Mapping[str, Any]) -> list[_Line]:
     for place, item in enumerate(rows(payload, "DetallesItems", "Item"), 1):
         price = number(item.get("PrecioUnitarioItem"))
         shown = "" if price is None else f"{max(price, price.quantize(CENT), key=_decimals):f}"
-        found.append(_Line(place, text(item, "NombreItem") or "", text(item, "CantidadItem") or "", shown))
+        with exact():
+            off = number(item.get(DISCOUNT.total))
+            off = sub_total(item, DISCOUNT) if off is None else off
+        found.append(_Line(place, text(item, "NombreItem") or "", text(item, "CantidadItem") or "", shown, off or None))
     return found
 
 
@@ -375,7 +433,7 @@ def _with_lines(payload: dict[str, Any], form: Form) -> dict[str, Any]:
     """Put typed lines in; one without name, quantity and price is taken out. Raises _Wrong."""
     kept = []
     for place, item in enumerate(payload["DetallesItems"]["Item"], 1):
-        name, *typed = (form.get(f"{field}-{place}") for field in ("name", "quantity", "price"))
+        name, *typed = (form.get(f"{one}-{place}") for one in _OF_LINE)
         if not name and not any(typed):
             continue
         quantity, price = (number(amount_typed(one)) for one in typed)

@@ -111,6 +111,7 @@ async def _issue_today(db: Database, front: Running, api: httpx.AsyncClient) -> 
         ("a", RENT | {"payload": {}}, "payload"),
         ("a", RENT | {"day": 32}, "day"),
         ("a", RENT | {"endsOn": "2026-02-30"}, "endsOn: must be a date"),
+        ("a", RENT | {"startsOn": "2026-12-10", "endsOn": "2026-12-09"}, "endsOn: must not be before startsOn"),
         ("a", RENT | {"startsOn": "9999-12-01"}, "startsOn: must be a date"),
         ("a", RENT | {"asUserId": "x"}, "asUserId"),
         ("a", RENT | {"notify": "x"}, "notify"),

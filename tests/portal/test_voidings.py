@@ -11,12 +11,12 @@ from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
 from fe.store.records import sequences, voiding_queue
 from tests.factories.tenants import rows
-from tests.portal.running import Running
+from tests.portal.running import Browser, Running
 
 AT = datetime(2026, 11, 20, 15, tzinfo=UTC)
 
 
-async def make_sequence(db: Database, tenant: TenantId) -> None:
+async def make_sequence(db: Database, tenant: TenantId, prefix: str = "E31") -> None:
     await rows(
         db,
         "UPDATE tenants SET issuer = jsonb_build_object('RNCEmisor', '131880681') WHERE tenant_id = %(id)s",
@@ -26,7 +26,7 @@ async def make_sequence(db: Database, tenant: TenantId) -> None:
         tenant,
         sequences.put,
         Environment.ECF,
-        "E31",
+        prefix,
         new_id=SequenceId(new_id(AT)),
         minimum=1,
         maximum=50,
@@ -66,3 +66,23 @@ async def test_ticked_numbers_are_confirmed_voided_and_in_the_608(
     assert "Voided" in ended.text
     assert file.headers["content-disposition"] == 'attachment; filename="DGII_F_608_131880681_202611.TXT"'
     assert file.text.split("\r\n")[:2] == ["608|131880681|202611|10", "E310000000041|20261120|8"]
+
+
+async def test_voiding_form_with_wrong_numbers_keeps_them_and_marks_the_row(
+    portal: Running, owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    await make_sequence(db, tenant, "E31")
+    await make_sequence(db, tenant, "E32")
+    here = f"/companies/{tenant}/ecf/voidings"
+    page = await owner.get(here)
+    first, second = re.findall(r'name="range" value="([^"]+)"', page.text)
+    sent = {"range": [first, second], "first-0": "41", "last-0": "42", "first-1": "7", "last-1": "99"}
+    wrong = await owner.send(here, sent)
+
+    assert wrong.status_code == 400
+    assert re.findall(r'name="range" value="([^"]+)" checked', wrong.text) == [first, second]
+    assert re.findall(r'name="((?:first|last)-.)" value="([^"]*)"', wrong.text) == [
+        *(("first-0", "41"), ("last-0", "42"), ("first-1", "7"), ("last-1", "99")),
+    ]
+    assert f'id="w-range">{second}: the numbers to void' in wrong.text
+    assert re.findall(r'name="([^"]+)"[^>]* aria-invalid="true"', wrong.text) == ["first-1", "last-1"]

@@ -37,8 +37,8 @@ _WHY = {
 }
 _NOTHING = Text("Tick the numbers to void.", "Marque los números que va a anular.")
 _BAD_NUMBER = Text(
-    "The numbers to void are within the ticked range, from the lower to the higher.",
-    "Los números que va a anular están dentro del rango marcado, del menor al mayor.",
+    "{range}: the numbers to void are within this range, from the lower to the higher.",
+    "{range}: los números que va a anular están dentro de este rango, del menor al mayor.",
 )
 _UNCONFIRMED = Text(
     "Confirm that none of these numbers was printed, handed out or used elsewhere.",
@@ -56,7 +56,8 @@ async def show(visit: Visit) -> Reply:
     return await _show(visit)
 
 
-async def _show(visit: Visit, problem: Text | None = None, status: int = 200) -> Reply:
+async def _show(visit: Visit, problem: Text | None = None, status: int = 200, wrong: str | None = None) -> Reply:
+    """Show the page; after an error with the form as it was sent. `wrong`: the range whose numbers are."""
     before = _before(visit)
     newest = await visit.read_list(flow.propose_newest, visit.environment, before)
     found = await visit.read_list(voidings.newest, visit.environment)
@@ -72,6 +73,9 @@ async def _show(visit: Visit, problem: Text | None = None, status: int = 200) ->
         states=_STATES,
         show_ranges=flow.show_ranges,
         problem=problem,
+        ticked=visit.form.every("range"),
+        typed={name: visit.form.get(name) for n in range(len(newest.found)) for name in (f"first-{n}", f"last-{n}")},
+        wrong=wrong,
         can_void=visit.environment is not Environment.CERTECF,
     )
 
@@ -80,8 +84,8 @@ async def ask(visit: Visit) -> Reply:
     """Show the ticked numbers, and ask for the reason and the confirmation."""
     try:
         ticked = await _ticked(visit)
-    except LocalizedError as error:
-        return await _show(visit, error.text, 400)
+    except _BadTicks as error:
+        return await _show(visit, error.text, 400, error.range)
     return _confirm(visit, ticked)
 
 
@@ -170,7 +174,11 @@ async def download_608(visit: Visit) -> Reply:
 
 
 class _BadTicks(LocalizedError):
-    """Nothing is ticked, or a number is outside its range."""
+    """Nothing is ticked, or a number is outside its range: then `range` is the key of that."""
+
+    def __init__(self, text: Text, range_: str | None = None) -> None:
+        super().__init__(text)
+        self.range = range_
 
 
 async def _ticked(visit: Visit) -> Sequence[NumberRange]:
@@ -185,7 +193,7 @@ async def _ticked(visit: Visit) -> Sequence[NumberRange]:
             first = _number(visit.form.get(f"first-{n}"), of.first)
             last = _number(visit.form.get(f"last-{n}"), of.last)
             if not of.first <= first <= last <= of.last:
-                raise _BadTicks(_BAD_NUMBER)
+                raise _BadTicks(_BAD_NUMBER.fill(range=_key(of)), _key(of))
             found.append(NumberRange(of.type, first, last))
     if not found:
         raise _BadTicks(_NOTHING)

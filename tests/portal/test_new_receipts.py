@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 import trio
+from lxml import html as lxml_html
 
 from fe.accounts import audited_changes
 from fe.accounts.sequences import put
@@ -720,3 +721,46 @@ async def test_the_form_draws_from_the_chosen_sequence_and_remembers_it(
     assert ["E310000000102" in again.text, "E320000000101" in other.text] == [True, True]
     assert " selected>Caja 2</option>" in again.text
     assert "f-sequence" not in third.text
+
+
+def listed(form: ReceiptForm) -> list[str]:
+    found = lxml_html.fromstring(form.text).xpath('//section[@id="checked"]/ul/li')
+    assert isinstance(found, list)
+    return [" ".join(str(one.text_content()).split()) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("of", "typed", "said"),
+    [
+        ("31", {"item.CantidadItem": "0"}, ["Line 2, Quantity: The quantity has to be greater than 0."]),
+        ("31", {"item.PrecioUnitarioItem": "1.234,50"}, ["Line 2: «Unit price» is not a number did you mean 1234.50?"]),
+        ("31", {"item.more": "Tonto=1"}, ["Line 2, Other fields: Tonto: is no field of this type"]),
+        ("31", {"more": "Tonto=1"}, ["Other fields: Tonto: is no field of this type"]),
+        ("31", {"Encabezado.Comprador.RNCComprador": "131880658"}, ["RNC or cédula: This number does not pass"]),
+        ("32", {"item.PrecioUnitarioItem": "300000"}, ["RNC or cédula, Name: a consumer invoice of 250,000.00 pesos"]),
+        (
+            "31",
+            {"Encabezado.Emisor.FechaEmision": "2029-01-01"},
+            ["Date of issue: the date of issue is later than today"],
+        ),
+    ],
+)
+async def test_list_of_problems_names_the_place_of_each_once(
+    owner: Browser, able: TenantId, of: str, typed: dict[str, str], said: list[str]
+) -> None:
+    form = await ReceiptForm.open(owner, at(able, of))
+    if of == "31":
+        form.type("Encabezado.Comprador.RNCComprador", "131880657")
+        form.type("Encabezado.Comprador.RazonSocialComprador", "Cliente SRL")
+    form.type("item.NombreItem", "Mesa")
+    form.type("item.PrecioUnitarioItem", "1000")
+    await form.press("add:item")
+    form.type("item.NombreItem", "Silla", 2)
+    form.type("item.PrecioUnitarioItem", "1000", 2)
+    for name, value in typed.items():
+        form.type(name, value, 2 if name.startswith("item.") else 1)
+    await form.press("check")
+
+    found = listed(form)
+    assert len(found) == len(said)
+    assert [one.startswith(start) for one, start in zip(found, said, strict=True)] == [True] * len(said), found

@@ -1348,7 +1348,7 @@ class EcfEmisor31(TypedDict):
     InformacionAdicionalEmisor: NotRequired[str]
     """Whatever else you want to say about yourself. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Cualquier otra información suya que quiera incluir. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
     FechaEmision: NotRequired["EcfDate"]
-    """The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo."""
+    """The day of issue in Santo Domingo. A day after today gets a remark. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. Si es posterior a hoy, sale con una observación. Si falta, se completa: la fecha de hoy en Santo Domingo."""
 
 
 class EcfEmisor41(TypedDict):
@@ -1383,7 +1383,7 @@ class EcfEmisor41(TypedDict):
     InformacionAdicionalEmisor: NotRequired[str]
     """Whatever else you want to say about yourself. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Cualquier otra información suya que quiera incluir. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
     FechaEmision: NotRequired["EcfDate"]
-    """The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo."""
+    """The day of issue in Santo Domingo. A day after today gets a remark. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. Si es posterior a hoy, sale con una observación. Si falta, se completa: la fecha de hoy en Santo Domingo."""
 
 
 class EcfEncabezado31(TypedDict):
@@ -5659,7 +5659,7 @@ class RfceEmisor(TypedDict):
     RazonSocialEmisor: NotRequired[str]
     """Your legal name, as it is registered with the authority. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su nombre o razón social, como está registrado en la DGII. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
     FechaEmision: NotRequired["EcfDate"]
-    """The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo."""
+    """The day of issue in Santo Domingo. A day after today gets a remark. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. Si es posterior a hoy, sale con una observación. Si falta, se completa: la fecha de hoy en Santo Domingo."""
 
 
 class RfceEncabezado(TypedDict):

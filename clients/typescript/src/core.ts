@@ -1228,7 +1228,7 @@ export type components = {
             RutaVenta?: string;
             /** @description Whatever else you want to say about yourself. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Cualquier otra información suya que quiera incluir. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
             InformacionAdicionalEmisor?: string;
-            /** @description The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo. */
+            /** @description The day of issue in Santo Domingo. A day after today gets a remark. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. Si es posterior a hoy, sale con una observación. Si falta, se completa: la fecha de hoy en Santo Domingo. */
             FechaEmision?: components["schemas"]["EcfDate"];
         };
         EcfEmisor41: {
@@ -1260,7 +1260,7 @@ export type components = {
             NumeroPedidoInterno?: components["schemas"]["EcfWhole20"];
             /** @description Whatever else you want to say about yourself. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Cualquier otra información suya que quiera incluir. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
             InformacionAdicionalEmisor?: string;
-            /** @description The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo. */
+            /** @description The day of issue in Santo Domingo. A day after today gets a remark. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. Si es posterior a hoy, sale con una observación. Si falta, se completa: la fecha de hoy en Santo Domingo. */
             FechaEmision?: components["schemas"]["EcfDate"];
         };
         EcfEncabezado31: {
@@ -5003,7 +5003,7 @@ export type components = {
             RNCEmisor?: string;
             /** @description Your legal name, as it is registered with the authority. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su nombre o razón social, como está registrado en la DGII. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
             RazonSocialEmisor?: string;
-            /** @description The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo. */
+            /** @description The day of issue in Santo Domingo. A day after today gets a remark. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. Si es posterior a hoy, sale con una observación. Si falta, se completa: la fecha de hoy en Santo Domingo. */
             FechaEmision?: components["schemas"]["EcfDate"];
         };
         RfceEncabezado: {

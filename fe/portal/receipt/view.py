@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
@@ -33,6 +34,7 @@ from fe.portal.receipt.layout import (
     QUICK_PAYMENTS,
     WITHHOLDING,
     FormSection,
+    Layout,
     Table,
     list_id,
 )
@@ -43,7 +45,7 @@ from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.records import paper_ranges, sequences, tenants
-from fe.store.records.sequences import Sequence
+from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.records.tenants import User
 
 #: A longer form is made in a thread: others are answered meanwhile.
@@ -58,7 +60,7 @@ def paper_of(of: EcfType) -> Paper:
     return next(paper for paper in PAPERS if paper.type is of and paper.slug == of.value)
 
 
-def why_none(sequence: Sequence | None, visit: Visit) -> str | None:
+def why_none(sequence: NumberSequence | None, visit: Visit) -> str | None:
     """Why no number can be drawn, as `no_number` takes it; None where one can."""
     if sequence is None or not sequence.is_active:
         return "none"
@@ -67,7 +69,7 @@ def why_none(sequence: Sequence | None, visit: Visit) -> str | None:
     return "used up" if sequence.current_number > sequence.max_number else None
 
 
-async def sequences_of(visit: Visit) -> dict[str, Sequence]:
+async def sequences_of(visit: Visit) -> dict[str, NumberSequence]:
     """The company's sequences in this environment, by prefix: the one without a name, where there is one."""
     listed = await visit.read(sequences.listed, visit.environment)
     return {one.prefix: one.at(visit.now) for one in reversed(listed)}
@@ -84,8 +86,8 @@ async def show_form(
 ) -> Reply:
     """Answer with the form. `message` is shown above it, and the problems in `checked` beside their fields."""
     of = entry.layout.type
-    sequence: Sequence | None = None
-    of_type: list[Sequence] = []
+    sequence: NumberSequence | None = None
+    of_type: list[NumberSequence] = []
     next_numbers: dict[str, Text] = {}
     users: list[User] = []
     buttons: list[Choice] = []
@@ -116,6 +118,7 @@ async def show_form(
         checked.notices.beside.pop(NUMBER, None)  # the reason is said in its place
         message = missing if message == MESSAGES["nothing-done"] else message
     wrong = checked.notices.beside if checked else {}
+    said, fixed = (of_sides(say), of_sides(say_fix)) if of in WITHHOLDING else (say, say_fix)
     render = partial(
         visit.page,
         "receipt/form.html",
@@ -151,8 +154,9 @@ async def show_form(
         as_date=_as_date,
         label=label,
         list_id=list_id,
-        say=of_sides(say) if of in WITHHOLDING else say,
-        say_fix=of_sides(say_fix) if of in WITHHOLDING else say_fix,
+        say=said,
+        say_fix=fixed,
+        listed=_listed(entry, wrong, said, fixed) if checked else [],
         repair_of=repair_of,
         about=partial(help_of, "ECF"),
     )
@@ -170,7 +174,7 @@ def _is_filled(entry: ReceiptEntry, wrong: Mapping[str, object], section: FormSe
     return entry.says(section) or any(one.name in wrong for one in section.fields)
 
 
-def _next_number(sequence: Sequence | None, visit: Visit) -> Text:
+def _next_number(sequence: NumberSequence | None, visit: Visit) -> Text:
     reason = why_none(sequence, visit)
     if sequence is None or reason is not None:
         return no_number(reason or "none", "" if sequence is None else sequence.label)
@@ -191,6 +195,54 @@ def _other_payments(entry: ReceiptEntry) -> list[Code]:
 def _is_paid_otherwise(entry: ReceiptEntry) -> bool:
     others = {code.value for code in _other_payments(entry)} - {NOT_STATED}
     return entry.values.get(PAYMENT_TERMS) in others
+
+
+@dataclass(slots=True)
+class _Listed:
+    """A problem in the list above the form. `anchor` is the first field that it is about."""
+
+    anchor: str
+    text: Text
+    fix: Text | None
+
+
+def _listed(
+    entry: ReceiptEntry,
+    beside: Mapping[str, Sequence[Problem]],
+    said: Callable[[Problem], Text | None],
+    fixed: Callable[[Problem], Text | None],
+) -> list[_Listed]:
+    """List the problems of fields with the places of these; what is said of several fields of a row is said once."""
+    of_fields = [(id, said(one) or Text("", ""), fixed(one)) for id, problems in beside.items() for one in problems]
+    of_fields += [(one.field, one.text, None) for one in entry.unread]
+    places: dict[tuple[Text, Text, Text | None], list[str]] = {}
+    for id, text, fix in of_fields:
+        places.setdefault((_row_of(entry.layout, id), text, fix), []).append(id)
+    found = []
+    for (row, text, fix), ids in places.items():
+        labels = [_label_of(entry.layout, id) for id in ids]
+        es = ", ".join(filter(None, (row.es, *(one.es for one in labels if f"«{one.es}»" not in text.es))))
+        en = ", ".join(filter(None, (row.en, *(one.en for one in labels if f"«{one.en}»" not in text.en))))
+        placed = Text(f"{en}: {text.en}" if en else text.en, f"{es}: {text.es}" if es else text.es)
+        found.append(_Listed(NUMBER if ids[0] == NUMBER else f"f-{ids[0]}", placed, fix))
+    return found
+
+
+def _row_of(layout: Layout, id: str) -> Text:
+    """Name the row of a field, as `Line 2`; nothing where it is in none."""
+    name, _, number = id.rpartition("-")
+    table = next((one for one in layout.tables if name.startswith(f"{one.key}.")), None)
+    return Text("", "") if table is None else Text(f"{table.one.en} {number}", f"{table.one.es} {number}")
+
+
+_LABELS = {NUMBER: Text("Number", "Número"), USER: Text("Issued by", "Emitido por")}
+_OTHER_FIELDS = Text("Other fields", "Otros campos")
+
+
+def _label_of(layout: Layout, id: str) -> Text:
+    name = id.rpartition("-")[0] or id
+    fields = [*layout.fields, *(one for table in layout.tables for one in table.fields)]
+    return _LABELS.get(id) or next((one.label for one in fields if one.name == name), _OTHER_FIELDS)
 
 
 def _wrong_in(wrong: Mapping[str, object], row: int) -> set[str]:

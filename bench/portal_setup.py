@@ -99,7 +99,7 @@ async def prepare(dsn: str) -> Made:
 
         owner = await people.create_person(conn, OWNER, "Ana", password_hash=password, now=now)
         await memberships.join(conn, tenant.tenant_id, owner.person_id, PortalRole.OWNER, now)
-        draft = OpenDraft(ReceiptEntry.empty(layout(EcfType("31"))), is_checked=True).content()
+        draft = OpenDraft(ReceiptEntry.empty(layout(EcfType("31"))), is_checked=True).content(Environment.ECF)
         for _ in range(drafts.MOST):
             await drafts.save(conn, tenant.tenant_id, owner.person_id, uuid4(), draft, now)
         for n in range(20):

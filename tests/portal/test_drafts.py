@@ -109,7 +109,7 @@ async def test_draft_of_another_person_or_company_or_type_is_not_shown(
         other_person = await other.get(there)
 
     for page in (other_type, unknown, other_person):
-        assert (page.status_code, "Café molido" in page.text) == (200, False)
+        assert (page.status_code, 'value="Café molido"' in page.text) == (200, False)
         assert page.url.path.endswith(("/new/31", "/new/32"))
     assert "is no longer kept" in unknown.text
 
@@ -210,3 +210,38 @@ async def test_switch_of_the_language_keeps_the_filter_of_a_list(owner: Browser,
 
     assert (page.url.path, dict(page.url.params)) == (here, {"state": "rejected", "type": "31"})
     assert '<html lang="es">' in page.text
+
+
+async def test_new_form_offers_the_unfinished_receipt_of_its_environment_until_it_is_discarded(
+    portal: Running, owner: Browser, able: TenantId, db: Database
+) -> None:
+    form = await begun(owner, able)
+    await owner.client.post(form.path, data=form.sent("save"))
+    base = f"/companies/{able}/testecf/new"
+    draft = f"{base}/32/{form.value('form')}"
+    offered = [await owner.get(page) for page in (f"{base}/31", f"{base}?types")]
+    elsewhere = await owner.get(f"/companies/{able}/ecf/new/32")
+    resumed = await ReceiptForm.open(owner, draft)
+    async with portal.browser(await portal.person(able, email="otra@x.do")) as colleague:
+        others = await colleague.get(f"{base}/32")
+
+    assert [(f'href="{draft}"' in page.text, "E32 · <bdi>Café molido</bdi>" in page.text) for page in offered] == [
+        *((True, True), (True, True))
+    ]
+    assert resumed.value("item.NombreItem") == "Café molido"
+    assert ["unfinished receipt" in page for page in (elsewhere.text, others.text, resumed.text)] == [False] * 3
+
+    await owner.get(f"{base}/32")
+    gone = await owner.send(draft)
+    assert "The unfinished receipt is discarded" in gone.text
+    assert "There is an unfinished receipt" not in gone.text
+    assert await rows(db, "SELECT draft_id FROM portal_drafts") == []
+
+
+async def test_issued_receipt_is_not_offered_as_unfinished(owner: Browser, able: TenantId) -> None:
+    form = await begun(owner, able)
+    await form.press("check")
+    await form.press("issue")
+    page = await owner.get(f"/companies/{able}/testecf/new/32")
+
+    assert "There is an unfinished receipt" not in page.text

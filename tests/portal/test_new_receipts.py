@@ -724,9 +724,8 @@ async def test_the_form_draws_from_the_chosen_sequence_and_remembers_it(
 
 
 def listed(form: ReceiptForm) -> list[str]:
-    found = lxml_html.fromstring(form.text).xpath('//section[@id="checked"]/ul/li')
-    assert isinstance(found, list)
-    return [" ".join(str(one.text_content()).split()) for one in found]
+    found = lxml_html.fromstring(form.text).cssselect("section#checked > ul > li")
+    return [" ".join("".join(map(str, one.itertext())).split()) for one in found]
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ async def choose(visit: Visit) -> Reply:
         return redirect(visit.within(f"new/{habits.type.value}"))
     known = await sequences_of(visit)
     types = [(paper_of(of), known.get(of.prefix), why_none(known.get(of.prefix), visit)) for of in EcfType]
-    return visit.page("receipt/types.html", types=types)
+    return visit.page("receipt/types.html", types=types, unfinished=await drafts.unfinished(visit))
 
 
 async def copy(visit: Visit) -> Reply:
@@ -85,7 +85,8 @@ async def fill_in(visit: Visit) -> Reply:
     """Show the form of a type, empty or filled in from another receipt."""
     of = _type(visit)
     if "from" not in visit.query:
-        return await show_form(visit, begun(ReceiptEntry.empty(layout(of)), await habits_of(visit)), new_form(visit))
+        entry = begun(ReceiptEntry.empty(layout(of)), await habits_of(visit))
+        return await show_form(visit, entry, new_form(visit), unfinished=await drafts.unfinished(visit))
     record, source = await source_of(visit, visit.query.get("from", ""))
     issuer = await who_issued(visit, record)
     entry = ReceiptEntry.of(layout(of), copied(visit, of, record, source), issuer or "")
@@ -168,7 +169,7 @@ async def _switch_environment(visit: Visit, entry: ReceiptEntry, form_id: str, w
     if wanted not in list(Environment):
         raise not_found()
     other_id = form_id if wanted == visit.environment else new_form(visit)
-    await drafts.save(visit, other_id, OpenDraft(entry))
+    await drafts.save(visit, other_id, OpenDraft(entry), Environment(wanted))
     return await visit.go(visit.at(f"{wanted}/new/{entry.layout.type.value}/{other_id}"))
 
 
@@ -244,6 +245,12 @@ async def open_draft(visit: Visit) -> Reply:
         except _Stopped as stopped:
             message, status = stopped.text, stopped.status
     return await show_form(visit, draft.entry, form_id, checked=checked, message=message, status=status)
+
+
+async def discard(visit: Visit) -> Reply:
+    """Delete a draft."""
+    await drafts.end(visit, str(visit.params["draft"]))
+    return await visit.go(visit.within(f"new/{_type(visit).value}"), messages.say("discarded"))
 
 
 async def resume(visit: Visit) -> Reply:
@@ -442,6 +449,7 @@ PAGES = (
     Page("GET", f"{BASE}/options", Needs.WRITE, options),
     Page("GET", f"{BASE}/<type>", Needs.WRITE, fill_in),
     Page("GET", f"{BASE}/<type>/<uuid:draft>", Needs.WRITE, open_draft),
+    Page("POST", f"{BASE}/<type>/<uuid:draft>", Needs.WRITE, discard),
     Page(
         "POST",
         f"{BASE}/<type>",

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from uuid import UUID
 
-from fe.ecf.catalogue import EcfType
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.texts import Text
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
@@ -21,10 +21,11 @@ class OpenDraft:
     message: Text | None = None
     status: int = 200
 
-    def content(self) -> bytes:
+    def content(self, environment: Environment) -> bytes:
         """The draft as it is stored."""
         message = None if self.message is None else [self.message.en, self.message.es]
         said = {
+            "environment": environment.value,
             "type": self.entry.layout.type.value,
             **self.entry.draft(),
             "checked": self.is_checked,
@@ -34,11 +35,12 @@ class OpenDraft:
         return json.dumps(said).encode()
 
 
-async def save(visit: Visit, draft_id: str, draft: OpenDraft) -> None:
-    """Keep a draft. Raises DatabaseUnavailable."""
+async def save(visit: Visit, draft_id: str, draft: OpenDraft, environment: Environment | None = None) -> None:
+    """Keep a draft of the page's environment, or of another. Raises DatabaseUnavailable."""
+    content = draft.content(environment or visit.environment)
     person = visit.person.person.person_id
     await visit.portal.db.transact_for(
-        visit.tenant_id, drafts.save, visit.tenant_id, person, UUID(draft_id), draft.content(), visit.now
+        visit.tenant_id, drafts.save, visit.tenant_id, person, UUID(draft_id), content, visit.now
     )
 
 
@@ -50,6 +52,29 @@ async def find(visit: Visit, of: EcfType, draft_id: UUID) -> OpenDraft | None:
         return None
     message = None if said["message"] is None else Text(*said["message"])
     return OpenDraft(ReceiptEntry.of_draft(layout(of), said), said["checked"], message, said["status"])
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """The draft that a new form offers to go on with. `about` is its buyer or its first line."""
+
+    draft_id: UUID
+    type: EcfType
+    about: str
+
+
+async def unfinished(visit: Visit) -> Unfinished | None:
+    """Find the person's latest draft in this environment."""
+    # No typed text has these bytes: JSON escapes its quotation marks.
+    says = f'"environment": "{visit.environment.value}"'.encode()
+    found = await visit.read(drafts.last, visit.person.person.person_id, says, visit.now)
+    if found is None:
+        return None
+    said = json.loads(found[1])
+    entry = ReceiptEntry.of_draft(layout(EcfType(said["type"])), said)
+    lines = [row.get("item.NombreItem", "") for row in entry.rows.get("item", [])]
+    about = next(filter(None, [entry.values.get("Encabezado.Comprador.RazonSocialComprador", ""), *lines]), "")
+    return Unfinished(found[0], entry.layout.type, about)
 
 
 async def end(visit: Visit, draft_id: str) -> None:

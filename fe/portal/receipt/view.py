@@ -24,6 +24,7 @@ from fe.portal.forms import digest
 from fe.portal.receipt import choices, withholding
 from fe.portal.receipt.checking import CheckedReceipt
 from fe.portal.receipt.choices import Choice
+from fe.portal.receipt.drafts import Unfinished
 from fe.portal.receipt.entry import MORE, ReceiptEntry
 from fe.portal.receipt.labels import label, of_supplier, plainly
 from fe.portal.receipt.layout import (
@@ -83,8 +84,12 @@ async def show_form(
     checked: CheckedReceipt | None = None,
     message: Text | None = None,
     status: int = 200,
+    unfinished: Unfinished | None = None,
 ) -> Reply:
-    """Answer with the form. `message` is shown above it, and the problems in `checked` beside their fields."""
+    """Answer with the form. `message` is shown above it, and the problems in `checked` beside their fields.
+
+    `unfinished` is the draft that is offered in place of an empty form.
+    """
     of = entry.layout.type
     sequence: NumberSequence | None = None
     of_type: list[NumberSequence] = []
@@ -151,6 +156,7 @@ async def show_form(
         takes_cash=of in _TAKES_CASH,
         vat=json.dumps(vat_of(of)),
         message=message,
+        unfinished=unfinished,
         as_date=_as_date,
         label=label,
         list_id=list_id,

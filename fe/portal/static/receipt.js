@@ -333,7 +333,10 @@ function showAmount(units) {
     const typed = new FormData(form);
     typed.set("do", "save");
     const id = typed.get("form");
-    fetch(form.action, { method: "POST", body: new URLSearchParams(typed) }).then(
+    const body = new URLSearchParams(typed);
+    // It outlives the page that is left; browsers take no more than 64 KB of that.
+    const keepalive = `${body}`.length < 60000;
+    fetch(form.action, { method: "POST", body, keepalive }).then(
       (answer) => { if (answer.status === 204) history.replaceState(null, "", `${form.getAttribute("action")}/${id}`); },
       () => {},  // it is kept with the next change
     );

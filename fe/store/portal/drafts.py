@@ -50,11 +50,30 @@ async def find(conn: Conn, tenant_id: TenantId, person_id: PersonId, draft_id: U
     return None if found is None else bytes(found)
 
 
+# At most MOST rows of a person are looked at.
+_LAST = """
+    SELECT draft_id, content FROM portal_drafts
+     WHERE tenant_id = %(tenant)s AND person_id = %(person)s AND saved_at > %(oldest)s
+       AND position(%(says)s::bytea IN content) > 0
+     ORDER BY saved_at DESC
+     LIMIT 1
+"""
+
+
+async def last(
+    conn: Conn, tenant_id: TenantId, person_id: PersonId, says: bytes, now: datetime
+) -> tuple[UUID, bytes] | None:
+    """Find the latest draft of a person whose content has the bytes `says`: its id and content."""
+    values = {"tenant": tenant_id, "person": person_id, "says": says, "oldest": now - KEPT}
+    found = await (await conn.execute(_LAST, values, binary=True)).fetchone()
+    return None if found is None else (found[0], bytes(found[1]))
+
+
 _END = "DELETE FROM portal_drafts WHERE tenant_id = %(tenant)s AND person_id = %(person)s AND draft_id = %(draft)s"
 
 
 async def end(conn: Conn, tenant_id: TenantId, person_id: PersonId, draft_id: UUID) -> None:
-    """Delete a draft: its receipt is issued."""
+    """Delete a draft: its receipt is issued, or the person discards it."""
     await conn.execute(_END, {"tenant": tenant_id, "person": person_id, "draft": draft_id})
 
 

@@ -67,6 +67,11 @@ class ReceiptForm:
     def rows(self, name: str) -> int:
         return sum(one == name for one, _ in self.fields)
 
+    def problems(self) -> list[str]:
+        """The list of problems above the form."""
+        found = _found(self.text, '//section[@id="checked"]/ul/li')
+        return [" ".join("".join(one.itertext()).split()) for one in found]
+
     def sent(self, button: str) -> dict[str, list[str]]:
         sent: dict[str, list[str]] = {"do": [button]}
         for name, value in self.fields:

@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 import pytest
 import trio
-from lxml import html as lxml_html
 
 from fe.accounts import audited_changes
 from fe.accounts.sequences import put
@@ -723,11 +722,6 @@ async def test_the_form_draws_from_the_chosen_sequence_and_remembers_it(
     assert "f-sequence" not in third.text
 
 
-def listed(form: ReceiptForm) -> list[str]:
-    found = lxml_html.fromstring(form.text).cssselect("section#checked > ul > li")
-    return [" ".join("".join(map(str, one.itertext())).split()) for one in found]
-
-
 @pytest.mark.parametrize(
     ("of", "typed", "said"),
     [
@@ -760,6 +754,6 @@ async def test_list_of_problems_names_the_place_of_each_once(
         form.type(name, value, 2 if name.startswith("item.") else 1)
     await form.press("check")
 
-    found = listed(form)
+    found = form.problems()
     assert len(found) == len(said)
     assert [one.startswith(start) for one, start in zip(found, said, strict=True)] == [True] * len(said), found

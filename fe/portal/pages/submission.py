@@ -21,6 +21,7 @@ from fe.identifiers import SubmissionId
 from fe.issuing.sharing import ShareLink
 from fe.lifecycle import NumberFate, Status
 from fe.portal import receipt_words as words
+from fe.portal.credited import credited_of
 from fe.portal.document_content import READING, content_of
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
 from fe.portal.document_view import marked, show_document
@@ -110,6 +111,7 @@ async def show(visit: Visit) -> Reply:
         reading=READING,
         number=_number_said(receipt, others),
         modified=modified,
+        credited=await credited_of(visit, receipt),
         others=others,
         other_side=other_side,
         mailed=mailed,

@@ -14,7 +14,7 @@ from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Problem
 from fe.ecf.schema.model import ValueForm
-from fe.ecf.texts import Text
+from fe.ecf.texts import Language, Text
 from fe.workbooks.cells import BadCell, Style, code_of, day_of, fold, number_of, style_of, text_of
 from fe.workbooks.columns import (
     BESIDE,
@@ -42,6 +42,9 @@ _BUYER = "Encabezado.Comprador.RNCComprador"
 _TAX_ID = re.compile(r"[0-9][0-9 -]*[0-9]", re.ASCII)
 _ITEM = re.compile(r"DetallesItems\.Item(?:\[([0-9]+)\])?\.?")
 _INDEX = re.compile(r"\[[0-9]+\]")
+#: Headings by the name of the element, and such names in a message, with or without their path.
+_HEADINGS = {column.code: column.heading for path, column in COLUMNS.items() if path not in BESIDE}
+_NAMED = re.compile(r"\b(?:[A-Z][A-Za-z]+(?:\[[0-9]+\])?\.)*([A-Z][A-Za-z]+)\b", re.ASCII)
 _EXPECTED = Text("{said} (expected: {expected})", "{said} (se espera: {expected})")
 _SUB_TABLES = {"TablaSubDescuento": "DescuentoMonto"}
 
@@ -477,8 +480,19 @@ def place_problems(problems: Iterable[Problem], receipt_rows: Sequence[int]) -> 
             if table in bare.split("."):
                 bare = bare[: bare.index(table)] + column
         known = bare if bare in COLUMNS else None
-        text = Text(problem.message, problem.message_es)
+        text = _with_headings(Text(problem.message, problem.message_es))
         if problem.expected is not None:
             expected = Text(problem.expected, problem.expected_es or problem.expected)
             text = _EXPECTED.fill(said=text, expected=expected)
         yield RowFault(row, known, text if known or not bare else text.after(bare))
+
+
+def _with_headings(text: Text) -> Text:
+    """Return a message with the headings of columns in place of the names of their elements."""
+
+    def in_language(said: str, language: Language) -> str:
+        return _NAMED.sub(
+            lambda found: f"«{_HEADINGS[found[1]].said(language)}»" if found[1] in _HEADINGS else found[0], said
+        )
+
+    return Text(in_language(text.en, "en"), in_language(text.es, "es"))

@@ -269,6 +269,16 @@ def test_problem_is_placed_at_its_row_and_column() -> None:
     assert placed[2].text.es == "Encabezado.Totales.MontoTotal: mal"
 
 
+def test_problem_names_the_column_and_not_its_element() -> None:
+    path = "DetallesItems.Item[1].CantidadItem"
+    problem = Problem("x", path, f"{path} and MontoTotal", "falta MontoPago, CantidadItem no es un número")
+
+    (placed,) = place_problems([problem], (7,))
+
+    assert placed.text.en == "«Quantity» and MontoTotal"
+    assert placed.text.es == "falta «Monto pagado», «Cantidad» no es un número"
+
+
 @pytest.mark.parametrize("make", [xlsx, csv])
 def test_copy_has_errors_state_and_keys_and_is_read_again(make: Any) -> None:
     content = make([row("", 1), row("B", "1.234")])

@@ -143,6 +143,8 @@ def check_customer(
 
 
 _RATES = {"E": "exempt", "EXENTO": "exempt", "EXEMPT": "exempt", "18%": "18", "16%": "16", "0%": "0"}
+RATES = Text("18, 16, 0, exempt", "18, 16, 0, exento")
+KINDS = Text("good, service", "bien, servicio")
 _KINDS = {"bien": "good", "servicio": "service", "1": "good", "2": "service"}
 
 
@@ -166,7 +168,7 @@ def check_product(
         fields.unit("unit", unit),
         cost,
         None if cost is None else bool(price_has_itbis),
-        fields.one_of("itbis", _RATES.get(rate, rate), ItbisRate, list(ItbisRate)) if rate else None,
-        fields.one_of("kind", _KINDS.get(what, what), ProductKind, list(ProductKind)) if what else None,
+        fields.one_of("itbis", _RATES.get(rate, rate), ItbisRate, RATES) if rate else None,
+        fields.one_of("kind", _KINDS.get(what, what), ProductKind, KINDS) if what else None,
         fields.additional_taxes("additionalTaxes", additional_taxes),
     )

@@ -37,15 +37,20 @@ _LENGTH = Text(
     "must be a text of 1 to {most} printable characters", "debe ser un texto de 1 a {most} caracteres imprimibles"
 )
 _TAX_ID = Text("must be an RNC of 9 digits or a cédula of 11", "debe ser un RNC de 9 dígitos o una cédula de 11")
-_CHECK_DIGIT = Text(
-    "{number}: its last digit is not the one that the others call for; compare it with the register",
-    "{number}: el último dígito no es el que corresponde a los demás; compárelo con el registro",
+CHECK_DIGIT: Final = Text(
+    "{number} does not pass the check: look at its digits. Some real numbers do not pass either",
+    "{number} no pasa la verificación: revise los dígitos. Algunos números reales tampoco la pasan",
+)
+_LOST_ZEROS = Text(
+    "{number} is no valid RNC, and looks like the cédula {cedula} without its zeros: write all 11 digits if it is one",
+    "{number} no es un RNC válido y parece la cédula {cedula} sin los ceros: si lo es, escriba los 11 dígitos",
 )
 _PLACE = Text(
     "must be a code of the authority's list, such as 320100", "debe ser un código de la lista de la DGII, como 320100"
 )
 _OTHER_PROVINCE = Text("is in another province than {province}", "está en otra provincia que {province}")
 _TYPE = Text("must be one of: {names}", "debe ser uno de: {names}")
+_TYPES = Text(*2 * (", ".join(one.prefix for one in EcfType),))
 PRICE_FORM = Text(
     "must be a number from 0 on with at most 4 decimals, such as 1234.50",
     "debe ser un número desde 0 con 4 decimales como máximo, como 1234.50",
@@ -101,8 +106,12 @@ def rnc(field: str, text: str | None) -> TaxId | None:
 
 
 def remarks_on(number: TaxId | None) -> tuple[Text, ...]:
-    """Return a remark where the check digit is not right."""
-    return () if number is None or number.checks else (_CHECK_DIGIT.fill(number=number.digits),)
+    """Return a remark where the check digit is not right, or a spreadsheet may have dropped zeros of a cédula."""
+    if number is None or number.checks:
+        return ()
+    cedula = number.digits.zfill(11)
+    text = _LOST_ZEROS if number.digits != cedula and TaxId(cedula).checks else CHECK_DIGIT
+    return (text.fill(number=number.digits, cedula=cedula),)
 
 
 def email(field: str, text: str | None) -> MailAddress | None:
@@ -137,7 +146,7 @@ def places(municipality: str | None, province: str | None) -> tuple[str | None, 
 def receipt_type(field: str, text: str | None) -> EcfType | None:
     """Read a type of receipt: 31 or E31."""
     said = (text or "").strip().upper().removeprefix("E")
-    return one_of(field, said, EcfType, [one.prefix for one in EcfType]) if said else None
+    return one_of(field, said, EcfType, _TYPES) if said else None
 
 
 def price(field: str, text: str | None) -> Decimal | None:
@@ -172,9 +181,9 @@ def additional_taxes(field: str, codes: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(set(codes)))
 
 
-def one_of(field: str, text: str, kind: type[E], names: Sequence[str]) -> E:
-    """Read one of a few words."""
+def one_of(field: str, text: str, kind: type[E], names: Text) -> E:
+    """Read one of a few words; `names` lists them."""
     try:
         return kind(text)
     except ValueError:
-        raise BadEntry(field, _TYPE.fill(names=", ".join(names))) from None
+        raise BadEntry(field, _TYPE.fill(names=names)) from None

@@ -125,7 +125,9 @@ def _shared(group: click.Group, path: str, read: Callable[[bytes], CsvEntries[An
         with opened(profile, patience) as api:
             for entry_id, entry in found.entries.items():
                 api.put(f"{path}/{entry_id}", _body(entry))
-        print_result(f"{len(found.entries)} written", {"written": len(found.entries)}, as_json=as_json)
+        doubts = [f"line {one.line}: {one.text.en}" for one in found.doubts]
+        result: dict[str, Any] = {"written": len(found.entries), **({"warnings": doubts} if doubts else {})}
+        print_result([*doubts, f"{len(found.entries)} written"], result, as_json=as_json)
 
 
 def _body(entry: Customer | Product) -> dict[str, Any]:

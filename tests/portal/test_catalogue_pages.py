@@ -76,13 +76,26 @@ async def test_file_is_written_whole_or_not_at_all(portal: Running, owner: Brows
         return await owner.send(where, fields, files={"file": ("clientes.csv", content, "text/csv")})
 
     bad = await send(CSV.encode() + b"Otro;1;;;\n")
-    assert (bad.status_code, "line 4: rnc: must be an RNC" in bad.text) == (400, True)
+    assert (bad.status_code, "line 4: RNC: must be an RNC" in bad.text) == (400, True)
     assert await portal.db.run_for(tenant, CUSTOMERS.count) == 0
     assert "2 new or changed; 0 as they were." in (await send(CSV.encode("cp1252"))).text
     assert "1 new or changed; 1 as they were." in (await send(CSV.replace("0142", "0143").encode())).text
     sun, ana = await portal.db.run_for(tenant, CUSTOMERS.listed)
     assert (sun.entry.phone, sun.version, sun.source, ana.entry.name) == ("809-555-0143", 2, "import", "Núñez; Ana")
     assert (await owner.get(f"{where}/template")).text.startswith("\ufeffid,name,rnc,")
+    doubtful = await send(b"nombre,rnc\nAna,131880682\n")
+    assert "1 new or changed; 0 as they were. Line 2: 131880682 does not pass the check" in doubtful.text
+    assert "is empty" in (await send(b"")).text
+
+
+async def test_import_page_explains_the_columns_in_spanish(portal: Running, tenant: TenantId) -> None:
+    async with portal.browser(await portal.person(tenant, language="es"), "es") as browser:
+        page = (await browser.get(f"/companies/{tenant}/products/import")).text
+        template = (await browser.get(f"/companies/{tenant}/products/import/template")).text
+
+    for said in ("<code>ITBIS incluido</code>: sí o no", "<code>clase</code>: bien, servicio", "18, 16, 0, exento"):
+        assert said in page
+    assert template.startswith("\ufeffid,nombre,código,unidad,precio,ITBIS incluido,")
 
 
 async def test_product_is_made_with_its_price_and_shown_to_an_accountant(

@@ -9,6 +9,7 @@ from fe.catalogue.csv_file import (
     CUSTOMER_COLUMNS,
     MAX_ROWS,
     PRODUCT_COLUMNS,
+    CsvColumn,
     CsvEntries,
     CsvFault,
     customers_in,
@@ -42,6 +43,10 @@ _FILE_BYTES = 1024 * 1024
 _SAVED = Text("Saved: {name}.", "Guardado: {name}.")
 _DELETED = Text("Deleted.", "Eliminado.")
 _IMPORTED = Text("{many} new or changed; {same} as they were.", "{many} nuevos o modificados; {same} sin cambios.")
+_DOUBT = Text("{said} Line {line}: {doubt}.", "{said} Línea {line}: {doubt}.")
+_MORE_DOUBTS = Text("{said} And {many} more like these.", "{said} Y {many} más como estas.")
+#: Doubts of a file that are named one by one.
+_DOUBTS = 10
 _FULL = Text("There are {most} already, the most that there may be.", "Ya hay {most}, el máximo permitido.")
 _GONE = Text(
     "Somebody deleted it meanwhile. Save again to keep it.",
@@ -64,7 +69,7 @@ class Shelf:
     typed: Callable[[Form], dict[str, Any]]
     check: Callable[..., Customer | Product]
     shown: Callable[[Any], dict[str, Any]]
-    columns: Mapping[str, Sequence[str]]
+    columns: Mapping[str, CsvColumn]
     read_file: Callable[[bytes], CsvEntries[Any]]
 
     def pages(self) -> tuple[Page, ...]:
@@ -128,12 +133,16 @@ class Shelf:
 
     async def template(self, visit: Visit) -> Reply:
         """Give a file with the heads of the columns alone."""
-        return visit.file(f"{self.path}.csv", CSV_TYPE, csv_file(tuple(self.columns), ()))
+        return visit.file(
+            f"{self.path}.csv",
+            CSV_TYPE,
+            csv_file([column.heading.said(visit.language) for column in self.columns.values()], ()),
+        )
 
     async def take_file(self, visit: Visit) -> Reply:
         """Write the entries of a file, all or none."""
         upload = visit.form.files.get("file")
-        if upload is None or not upload.content:
+        if upload is None or not upload.name:
             return self._import(visit, [CsvFault(0, _NO_FILE)])
         read = self.read_file(upload.content)
         if read.faults:
@@ -149,6 +158,10 @@ class Shelf:
         except CatalogueFull:
             return self._import(visit, [CsvFault(0, _FULL.fill(most=MOST))])
         said = _IMPORTED.fill(many=many, same=len(read.entries) - many)
+        for doubt in read.doubts[:_DOUBTS]:
+            said = _DOUBT.fill(said=said, line=doubt.line, doubt=doubt.text)
+        if len(read.doubts) > _DOUBTS:
+            said = _MORE_DOUBTS.fill(said=said, many=len(read.doubts) - _DOUBTS)
         return await visit.go(visit.at(self.path), said)
 
     async def _write(self, visit: Visit, entry_id: EntryId, version: int, known: EntryId | None) -> Reply:

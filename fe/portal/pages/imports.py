@@ -60,7 +60,7 @@ async def _list(visit: Visit, problem: Text | None = None, status: int = 200) ->
 async def upload(visit: Visit) -> Reply:
     """Store a file, and show how its validation goes."""
     file = visit.form.files.get("file")
-    if file is None or not file.content:
+    if file is None or not file.name:
         return await _list(visit, _NO_FILE, 400)
     try:
         import_id = await _own(visit).upload(

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import trio
 
+from fe.catalogue.fields import CHECK_DIGIT
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.field_help import help_of
@@ -273,10 +274,8 @@ def _as_date(value: str) -> str | None:
 _BUYER_MISSING = Text(
     "Write the RNC or cédula and the name of the customer.", "Escriba el RNC o la cédula y el nombre del cliente."
 )
-_NUMBER_CHECK = Text(
-    "This number does not pass the check: look at its digits. Some real numbers do not pass either.",
-    "Este número no pasa la verificación: revise los dígitos. Algunos números reales tampoco la pasan.",
-)
+_THIS_NUMBER = Text("This number", "Este número")
+_NUMBER_CHECK = Text("{said}.", "{said}.").fill(said=CHECK_DIGIT.fill(number=_THIS_NUMBER))
 _ABOVE_ZERO = {
     "CantidadItem": Text("The quantity has to be greater than 0.", "La cantidad debe ser mayor que 0."),
     "PrecioUnitarioItem": Text("The price cannot be negative.", "El precio no puede ser negativo."),

@@ -40,6 +40,18 @@ def test_file_is_checked_before_the_first_product_is_written(here: FeHere, tmp_p
         file.write_text(file.read_text("utf-8").replace("gratis", '"1,200"'), encoding="utf-8")
         written = here.json("product", "import", str(file))
 
-    assert "line 3: price: must be a number" in refused
+    assert "line 3: precio: must be a number" in refused
     assert written == {"written": 2}
     assert [one.body and one.body.get("price") for one in server.heard[1:]] == [5.5, 1200]
+
+
+def test_import_warns_of_a_wrong_check_digit(here: FeHere, tmp_path: Path) -> None:
+    file = tmp_path / "clientes.csv"
+    file.write_text("nombre,rnc\nAna,131880682\n", encoding="utf-8")
+    with scripted(token(), Said(200)) as server:
+        keep(server)
+        written = here.json("customer", "import", str(file))
+
+    (warning,) = written.pop("warnings")
+    assert written == {"written": 1}
+    assert warning.startswith("line 2: 131880682 does not pass the check")

@@ -70,7 +70,6 @@ _NOT_NOW = Text(
     "the service issues numbers of series B only while a declared contingency is on record",
     "el servicio emite números de la serie B solo mientras esté registrada una contingencia declarada",
 )
-_FUTURE = Text("{day} has not come yet", "{day} todavía no ha llegado")
 _UNNAMED = Text(
     "`ncf` and `clientRequestId` are missing: send `ncf`, the number on the paper; or, for the service to draw a "
     "number, a `clientRequestId`, with which a repeat draws no other one",
@@ -262,8 +261,6 @@ async def _placed(
 ) -> _Placed:
     """Find the range and the contingency of a receipt; without a number draw one."""
     day = asked.issued_on or by.today
-    if day > by.today:
-        raise PaperRefused(_FUTURE.fill(day=day.isoformat()))
     period = await modes.contingency_on(conn, tenant.tenant_id, environment, day)
     remarks = []
     if asked.ncf is None:

@@ -41,6 +41,10 @@ class PaperRefused(LocalizedError):
     """Nothing was written; the message says why and what to do."""
 
 
+class PaperOfTomorrow(PaperRefused):
+    """The date on the paper lies in the future."""
+
+
 class PaperConflict(PaperRefused):
     """It cannot be done to what is there now."""
 

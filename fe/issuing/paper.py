@@ -10,7 +10,7 @@ from fe.ecf.document import Document, NotADocument, read_payload
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.money import ZERO
 from fe.ecf.money import number as amount
-from fe.ecf.paper import TYPES, PaperRefused, ncf_of, read_ncf
+from fe.ecf.paper import TYPES, PaperOfTomorrow, PaperRefused, ncf_of, read_ncf
 from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.reading import section, text
@@ -39,6 +39,7 @@ _OWN_FIELD = Text(
     "{path}: the replacing e-CF gets its own; leave it out",
     "{path}: el e-CF que reemplaza recibe el suyo; omítalo",
 )
+_FUTURE = Text("the date on the paper, {day}, lies in the future", "la fecha del papel, {day}, está en el futuro")
 _TOO_LARGE = Text("payload: at most 256 KB", "payload: máximo 256 KB")
 
 
@@ -53,6 +54,10 @@ class BadPaper(Exception):
 def examine(asked: AskedPaper, issuer: Mapping[str, Any], now: datetime) -> ExaminedPaper:
     """Read the content, and see that it can be issued as an e-CF. CPU work. Raises PaperRefused, BadPaper."""
     prefix = None if asked.ncf is None else read_ncf(asked.ncf)[0]
+    today = local(now).date()
+    day = asked.issued_on or today
+    if day > today:
+        raise PaperOfTomorrow(_FUTURE.fill(day=show_day(day)))
     try:
         document = read_payload(asked.payload)
     except NotADocument as bad:
@@ -71,7 +76,6 @@ def examine(asked: AskedPaper, issuer: Mapping[str, Any], now: datetime) -> Exam
     if len(written) > MAX_PAYLOAD:
         raise PaperRefused(_TOO_LARGE)
     prefix = _PREFIX_OF[document.type]
-    day = asked.issued_on or local(now).date()
     replacing = read_payload(with_reference(parse_json(written), asked.ncf or ncf_of(prefix, 1), day))
     prepared = _prepared(replacing, issuer, now)
     if prepared.fatal:

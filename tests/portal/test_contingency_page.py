@@ -98,6 +98,8 @@ async def test_paper_receipts_are_entered_printed_and_replaced_in_the_portal(
         form.type("item.PrecioUnitarioItem", "450")
         asked = await form.press("paper")
         browser.page = asked
+        early = await browser.send(asked.url.path, {"ncf": "", "issued_on": f"{today + timedelta(days=1)}"})
+        browser.page = asked
         drawn = await browser.send(asked.url.path, {"ncf": "", "issued_on": ""})
         form = await ReceiptForm.open(browser, f"{at}/new/32")
         form.type("item.NombreItem", "Martillo")
@@ -123,6 +125,9 @@ async def test_paper_receipts_are_entered_printed_and_replaced_in_the_portal(
     assert (again.status_code, "overlaps" in again.text) == (400, True)
     assert "Enter as paper receipt" in offered
     assert "the next number is drawn" in asked.text
+    tomorrow = f"{today + timedelta(days=1):%d-%m-%Y}"
+    assert f'role="alert">The date on the paper, {tomorrow}, lies in the future</p>' in early.text
+    assert (early.status_code, "InformacionReferencia" in early.text) == (400, False)
     assert "B0200000001 was entered" in drawn.text
     assert (known.status_code, "Correct what was entered" in known.text) == (409, True)
     assert f'value="{today - timedelta(days=1)}"' in known.text

@@ -11,7 +11,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import local, show_day
 from fe.ecf.document import NotADocument
 from fe.ecf.json_text import write_canonical_json
-from fe.ecf.paper import TYPES, PaperRefused, is_ncf, ncf_of
+from fe.ecf.paper import TYPES, PaperOfTomorrow, PaperRefused, is_ncf, ncf_of
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
@@ -207,6 +207,7 @@ async def _ask(
     status: int = 200,
     *,
     there: PaperRecord | None = None,
+    wrong_day: Text | None = None,
 ) -> Reply:
     """Show the form; `there` is what was entered under the number, which can be corrected."""
     of = draft.entry.layout.type
@@ -222,6 +223,8 @@ async def _ask(
         ranges=[one for one in ranges if one.prefix == prefix],
         ncf_of=ncf_of,
         day=local(visit.now).date() if there is None else there.issued_on,
+        today=local(visit.now).date(),
+        wrong_day=wrong_day,
         draws=period is not None and period.mode is Mode.CONTINGENCY,
         may_correct=there is not None,
         here=f"contingency/paper/new/{of.value}/{visit.params['draft']}",
@@ -237,7 +240,7 @@ async def enter(visit: Visit) -> Reply:
     try:
         day = date.fromisoformat(form.get("issued_on")) if form.get("issued_on") else None
     except ValueError:
-        return await _ask(visit, draft, [_BAD_DATE], 400)
+        return await _ask(visit, draft, status=400, wrong_day=_BAD_DATE)
     try:
         payload = parse_json(write_canonical_json(draft.entry.payload()), max_bytes=_MOST)
         request = None if ncf else ClientRequestId(f"portal:{visit.params['draft']}")
@@ -251,6 +254,8 @@ async def enter(visit: Visit) -> Reply:
         return await _ask(visit, draft, [one.text for one in bad.problems[:10]], 400)
     except Malformed as bad:
         return await _ask(visit, draft, [bad.text], 400)
+    except PaperOfTomorrow as refused:
+        return await _ask(visit, draft, status=400, wrong_day=refused.text)
     except PaperRefused as refused:
         there = await visit.read(paper.find, environment, ncf) if ncf is not None and is_ncf(ncf) else None
         return await _ask(visit, draft, [refused.text], 409, there=there)

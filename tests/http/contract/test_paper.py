@@ -67,6 +67,13 @@ async def test_correction_without_a_date_keeps_the_date(on_paper: httpx.AsyncCli
     assert [one.json()["issuedOn"] for one in (kept, moved)] == [yesterday, today]
 
 
+async def test_receipt_of_tomorrow_is_refused_for_its_date(on_paper: httpx.AsyncClient) -> None:
+    tomorrow = local(datetime.now(UTC) + timedelta(days=1)).date().isoformat()
+    (item,) = await entered(on_paper, {"ncf": "B0200000007", "issuedOn": tomorrow, "payload": content("32")})
+
+    assert (item["statusCode"], "lies in the future" in item["message"]) == (400, True), item
+
+
 async def test_receipts_of_a_wrong_form_are_refused_each_by_itself(on_paper: httpx.AsyncClient) -> None:
     good = {"ncf": "B0200000007", "payload": content("32")}
     items = await entered(

@@ -223,3 +223,10 @@ async def test_own_rnc_that_does_not_check_asks_for_no_second_press(
         await form.press("issue")
 
     assert len(await rows(portal.db, "SELECT submission_id FROM submissions")) == 1
+
+
+async def test_pages_of_a_shop_name_no_element_of_the_format(owner: Browser, tenant: TenantId) -> None:
+    base = f"/companies/{tenant}"
+    for path, word in (("testecf/new", "Informacion"), ("testecf/new", "Indicador"), ("mail", " notify")):
+        assert word not in (await owner.get(f"{base}/{path}")).text, path
+    assert "(Emisor)" not in (await owner.get(f"{base}/settings")).text

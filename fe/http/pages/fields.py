@@ -185,7 +185,7 @@ def paper_html(paper: Paper, base: str, language: Language) -> str:
     """The page of a kind of document, without its shell."""
     parts = [
         f"<h1>{escape(paper.code)} · {escape(paper.title.said(language))}</h1>",
-        f'<p class="lead">{escape(paper.about.said(language))}</p>',
+        f'<p class="lead">{escape(paper.about_in_format.said(language))}</p>',
         search_form(base, language),
     ]
     least = list(must_be_sent(paper))
@@ -285,7 +285,7 @@ def _element_html(paper: Paper, element: Described, below: str, base: str, langu
 
 def paper_markdown(paper: Paper, base: str, language: Language) -> str:
     """The same page as Markdown."""
-    parts = [f"# {paper.code} · {paper.title.said(language)}\n", f"{paper.about.said(language)}\n"]
+    parts = [f"# {paper.code} · {paper.title.said(language)}\n", f"{paper.about_in_format.said(language)}\n"]
     least = list(must_be_sent(paper))
     parts.append(f"## {said('least', language)}\n")
     if paper.type is not None and least:

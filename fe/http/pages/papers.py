@@ -14,6 +14,7 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slug: str = msgspec.field(name="code")
     title: Text
     about: Text
+    in_format: Text | None = None
     root: Root = Root.ECF
     type: EcfType | None = None
 
@@ -21,6 +22,13 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def code(self) -> str:
         """How people write its name."""
         return self.slug.upper()
+
+    @property
+    def about_in_format(self) -> Text:
+        """Its use, then the elements that a program sends for it."""
+        if self.in_format is None:
+            return self.about
+        return Text(f"{self.about.en} {self.in_format.en}", f"{self.about.es} {self.in_format.es}")
 
     @property
     def tree(self) -> Described:

@@ -274,7 +274,7 @@ class Site:
         for language, guide, fields in headings:
             parts.append(f"## {guide}\n\n{self._links(guide_links(language), language)}")
             papers = [
-                (f"fields/{one.slug}", f"{one.code} {one.title.said(language)}", one.about.said(language))
+                (f"fields/{one.slug}", f"{one.code} {one.title.said(language)}", one.about_in_format.said(language))
                 for one in PAPERS
             ]
             papers.append(("fields/codes", said("code-lists", language), said("codes-about", language)))

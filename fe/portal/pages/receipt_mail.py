@@ -20,8 +20,8 @@ from fe.store.records import mail, submissions
 from fe.store.records.mail import CAPPED, MailState
 
 _TEST = Text(
-    "None was sent: in the test environments the buyer's address on the receipt is not used, only that of notify.",
-    "No se envió ninguno: en los ambientes de prueba no se usa el correo del comprador, solo el indicado en notify.",
+    "None was sent: in the test environments mail goes to an address that a program gives, never to the buyer's.",
+    "No se envió ninguno: en los ambientes de prueba se usa el correo que indica un programa, nunca el del comprador.",
 )
 _NO_ADDRESS = Text(
     "None was sent: the receipt has no e-mail address of its buyer.",

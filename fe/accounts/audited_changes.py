@@ -20,7 +20,7 @@ from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, CertificateId, PersonId
 from fe.secrets.vault import Vault
 from fe.store.portal import changes as book
-from fe.store.portal.changes import TenantChange
+from fe.store.portal.changes import ChangeAction, TenantChange
 from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
@@ -53,7 +53,13 @@ class Author:
 
 
 async def note(
-    conn: Conn, tenant: Tenant, by: Author, action: str, subject: str, before: Shown | None, after: Shown | None
+    conn: Conn,
+    tenant: Tenant,
+    by: Author,
+    action: ChangeAction,
+    subject: str,
+    before: Shown | None,
+    after: Shown | None,
 ) -> None:
     """Record a change of a tenant in the transaction that makes it."""
     made = TenantChange(new_id(by.at), by.at, by.by_whom, by.person_id, by.through, action, subject, before, after)

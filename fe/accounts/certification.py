@@ -12,6 +12,7 @@ from fe.certification.to_do import ACTS, Act, with_act
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Text
 from fe.identifiers import TenantId
+from fe.store.portal.changes import ChangeAction
 from fe.store.postgres.db import Conn
 from fe.store.records import certificates, certification, keys, sequences
 from fe.store.records.certification import (
@@ -143,7 +144,7 @@ async def tick(conn: Conn, by: Author, tenant: Tenant, step: int, note: str = ""
     else:
         changed = await certification.tick(conn, tenant.tenant_id, step, by.at, by.by_whom, note)
     if changed:
-        action = "certification step taken back" if undo else "certification step done"
+        action: ChangeAction = "certification step taken back" if undo else "certification step done"
         await audited_changes.note(conn, tenant, by, action, str(step), None, {"step": step, "note": note})
     return changed
 

@@ -13,6 +13,7 @@ from fe.ecf.ids import new_id
 from fe.ecf.texts import Text
 from fe.identifiers import PersonId, TenantId
 from fe.store.portal import invitations, members, people
+from fe.store.portal.changes import ChangeAction
 from fe.store.portal.invitations import Invitation
 from fe.store.portal.members import Member
 from fe.store.portal.people import Person, PortalRole
@@ -20,7 +21,7 @@ from fe.store.postgres.db import Conn
 
 Shown = dict[str, Any] | None
 #: Records a change: action, subject, before and after.
-Note = Callable[[str, str, Shown, Shown], Awaitable[None]]
+Note = Callable[[ChangeAction, str, Shown, Shown], Awaitable[None]]
 
 INVITATION_LIFE = timedelta(days=7)
 

@@ -24,7 +24,7 @@ from fe.mail.links import mail_invitation, mail_reset
 from fe.mail.relay import Relay
 from fe.portal.serve import portal_url
 from fe.store.portal import changes, invitations, members, people, second_factor
-from fe.store.portal.changes import TenantChange
+from fe.store.portal.changes import ChangeAction, TenantChange
 from fe.store.portal.members import Member
 from fe.store.portal.people import Person, PortalRole
 from fe.store.postgres.db import Conn, Database
@@ -300,7 +300,7 @@ def operator(email: str, withdraw: bool, as_json: bool) -> None:
 def _noted(conn: Conn, tenant_id: TenantId, by_whom: str) -> accounts.Note:
     """Record a tenant's change as made by the person who runs the command."""
 
-    async def note(action: str, subject: str, before: Any, after: Any) -> None:
+    async def note(action: ChangeAction, subject: str, before: Any, after: Any) -> None:
         now = system_clock()
         await changes.note(
             conn, tenant_id, TenantChange(new_id(now), now, by_whom, None, "cli", action, subject, before, after)

@@ -25,6 +25,7 @@ from fe.portal.forms import digest
 from fe.portal.replies import CHANGED_MEANWHILE, SENT_TWICE, Headers, Refused, Reply, not_found, redirect
 from fe.portal.session import Session, form_proof
 from fe.store.portal import sessions
+from fe.store.portal.changes import ChangeAction
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
@@ -216,7 +217,12 @@ class Visit:
         return await self.portal.db.transact(partial(self._once, work), *a, **k)
 
     async def note(
-        self, conn: Conn, action: str, subject: str, before: dict[str, Any] | None, after: dict[str, Any] | None
+        self,
+        conn: Conn,
+        action: ChangeAction,
+        subject: str,
+        before: dict[str, Any] | None,
+        after: dict[str, Any] | None,
     ) -> None:
         """Keep what is changed for the company, in the transaction that changes it; nothing secret."""
         await audited_changes.note(conn, self.company.tenant, self.author, action, subject, before, after)

@@ -5,12 +5,16 @@ import io
 import re
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any, get_args
 
 import pytest
 
+from fe.ecf.data_files import toml_file
 from fe.ecf.dates import ZONE
 from fe.ecf.ids import new_id
+from fe.ecf.texts import Text
 from fe.identifiers import TenantId
+from fe.portal.action_names import action_name, difference
 from fe.portal.csv_cells import csv_file, guarded
 from fe.portal.pages import changes as changes_page
 from fe.store.portal import changes
@@ -58,6 +62,48 @@ async def test_it_is_read_as_a_difference(portal: Running, tenant: TenantId) -> 
     ):
         assert said in page.text, said
     assert "<img" not in page.text
+
+
+def test_every_kind_of_change_has_its_spanish() -> None:
+    kinds = get_args(changes.ChangeAction)
+
+    assert [kind for kind in kinds if action_name(kind).es == kind] == []
+    assert sorted(toml_file("portal/action_names.toml", dict[str, Any])["actions"]) == sorted(kinds)
+
+
+def test_fields_and_values_are_said_in_both_languages() -> None:
+    def es(name: str, value: object) -> tuple[str, str]:
+        ((field, _, new),) = difference(None, {name: value})
+        return field.es, new.es if isinstance(new, Text) else new
+
+    assert es("role", "accountant") == ("función", "Contador")
+    assert es("mode", "contingency") == ("modo", "contingencia declarada")
+    assert es("state", "ended") == ("estado", "terminado")
+    assert es("kind", "03") == ("tipo de gasto", "Arrendamientos")
+    assert es("reason", 4) == ("motivo", "Corrección de la información")
+    assert es("issuedOn", "2026-11-27") == ("fecha del comprobante", "27-11-2026")
+    assert es("extra", {"isActive": True, "state": "paused"}) == ("extra", "se usa la secuencia: sí; estado: en pausa")
+
+
+def test_recurring_receipt_shows_only_what_changed_and_no_json() -> None:
+    before = {"name": "Renta", "every": 1, "payload": '{"a":1}'}
+    shown = difference(before, {**before, "every": 2, "payload": '{"a":2}'})
+
+    assert [(name.es, str(old), str(new)) for name, old, new in shown] == [
+        ("cada … meses", "1", "2"),
+        ("plantilla", "", "changed"),
+    ]
+    assert [name.en for name, _, _ in difference(None, before)] == ["name", "every … months"]
+
+
+async def test_receipt_is_shown_by_its_number(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    subject = "0194a000-0000-7000-8000-000000000000"
+    await note(portal, tenant, action="receipt issued", subject=subject, before=None, after={"eNCF": "E310000000001"})
+
+    page = await owner.get(f"/companies/{tenant}/changes")
+
+    assert subject not in page.text
+    assert "<small>E310000000001</small>" in page.text
 
 
 async def test_pages_hold_fifty_and_kinds_can_be_chosen(portal: Running, owner: Browser, tenant: TenantId) -> None:

@@ -19,6 +19,7 @@ from fe.config import ConfigError
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import WANTED, WebhookEvent
+from fe.store.portal.changes import ChangeAction
 from fe.store.postgres.db import Conn
 from fe.store.records import tenants
 from fe.store.webhooks import recoveries
@@ -62,7 +63,7 @@ def change_of_tenant(
     tenant_name: str,
     environment: Environment,
     by_whom: str,
-    action: str,
+    action: ChangeAction,
     work: Callable[[WebhookAccounts, Conn, TenantId], Awaitable[EndpointView | None]],
     name: str = DEFAULT,
     *,

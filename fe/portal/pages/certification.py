@@ -25,6 +25,7 @@ from fe.portal.form_reader import BODY_BYTES_OF_ONE
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
+from fe.store.portal.changes import ChangeAction
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.records import certification_tasks, tenants
@@ -232,7 +233,7 @@ async def addresses(visit: Visit) -> Reply:
     return await _back(visit, ENTERED, _ASKED)
 
 
-async def _note_done(visit: Visit, action: str, subject: str, shown: dict[str, Any]) -> None:
+async def _note_done(visit: Visit, action: ChangeAction, subject: str, shown: dict[str, Any]) -> None:
     try:
         await visit.portal.db.transact_for(visit.tenant_id, visit.note, action, subject, None, shown)
     except DatabaseUnavailable as away:  # it is done, whatever is noted

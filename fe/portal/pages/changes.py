@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from fe.ecf.texts import Text
-from fe.portal.action_names import action_name, difference
+from fe.portal.action_names import action_name, difference, subject_name
 from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
@@ -35,7 +35,9 @@ async def listed(visit: Visit) -> Reply:
     )
     return visit.page(
         "company/changes.html",
-        changes=[(each, action_name(each.action), difference(each.before, each.after)) for each in shown],
+        changes=[
+            (each, action_name(each.action), subject_name(each), difference(each.before, each.after)) for each in shown
+        ],
         kinds=[(each, action_name(each)) for each in kinds],
         kind=kind,
         older=urlencode(older) if older else None,

@@ -18,7 +18,7 @@ from fe.portal.role_names import ROLES
 from fe.portal.sign_in_flow import begin_session
 from fe.portal.visit import Visit
 from fe.store.portal import changes, invitations, people, resets
-from fe.store.portal.changes import TenantChange
+from fe.store.portal.changes import ChangeAction, TenantChange
 from fe.store.portal.invitations import Invitation
 from fe.store.portal.people import Person
 from fe.store.postgres.db import Conn
@@ -106,7 +106,7 @@ async def let_in(
                 now=visit.now,
             )
 
-        async def note(action: str, subject: str, before: Any, after: Any) -> None:
+        async def note(action: ChangeAction, subject: str, before: Any, after: Any) -> None:
             if invitation.tenant_id is not None:
                 made = TenantChange(
                     *(new_id(visit.now), visit.now, person.email, person.person_id, "portal", action, subject),

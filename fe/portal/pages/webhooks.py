@@ -21,6 +21,7 @@ from fe.portal.webhook_visits import (
     there,
 )
 from fe.portal.webhook_words import DISABLED, EVENTS, RECOVERY_STATES, SHOWN_STATES
+from fe.store.portal.changes import ChangeAction
 from fe.store.postgres.db import Conn
 from fe.store.webhooks import deliveries, recoveries
 from fe.store.webhooks.deliveries import DeliveryFilter
@@ -169,7 +170,7 @@ async def _switch(conn: Conn, visit: Visit, is_wanted: bool) -> None:
     else:
         made = await accounts.disable(conn, visit.tenant_id, visit.environment, visit.now, name=name_of(visit))
     assert made is not None
-    action = "webhook enabled" if is_wanted else "webhook disabled"
+    action: ChangeAction = "webhook enabled" if is_wanted else "webhook disabled"
     await visit.note(conn, action, subject_of(visit), before.audit_record, made.audit_record)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
@@ -11,6 +11,69 @@ from psycopg.types.json import Jsonb
 
 from fe.identifiers import PersonId, TenantId
 from fe.store.postgres.db import Conn
+
+#: Kinds of changes that are written; fe/portal/action_names.toml has their Spanish. Old rows may have others.
+ChangeAction = Literal[
+    "company created",
+    "archive exported",
+    "company changed",
+    "print settings changed",
+    "certification path chosen",
+    "certification step done",
+    "certification step taken back",
+    "certification set loaded",
+    "certification simulation planned",
+    "certification set sent",
+    "certification act asked",
+    "certification addresses checked",
+    "portal file signed",
+    "company disabled",
+    "company enabled",
+    "user created",
+    "user changed",
+    "user removed",
+    "person invited",
+    "invitation withdrawn",
+    "person joined",
+    "role changed",
+    "person removed",
+    "certificate added",
+    "certificate retired",
+    "certificate key destroyed",
+    "key created",
+    "key rolled",
+    "key revoked",
+    "sequence set",
+    "sequence deleted",
+    "mail changed",
+    "mail address suppressed",
+    "mail address allowed",
+    "receipt issued",
+    "receipts imported",
+    "recurring receipt set",
+    "recurring receipt deleted",
+    "recurring turn decided",
+    "webhook set",
+    "webhook enabled",
+    "webhook deleted",
+    "webhook disabled",
+    "webhook secret shown",
+    "webhook secret rotated",
+    "webhook recovery asked",
+    "received decided",
+    "receipt mailed",
+    "receipt shared",
+    "receipt share revoked",
+    "agent retired",
+    "mode changed",
+    "numbers voided",
+    "paper range recorded",
+    "paper range deleted",
+    "paper receipt entered",
+    "paper receipt corrected",
+    "expense classified",
+    "voiding settled",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +86,7 @@ class TenantChange:
     person_id: PersonId | None
     #: `portal`, `cli` or `api`.
     through: str
-    #: The action: `key created`, `certificate retired`.
-    action: str
+    action: ChangeAction
     #: To what: a name or an id that people know.
     subject: str
     before: dict[str, Any] | None
@@ -91,7 +153,7 @@ _BY_SUBJECT = f"""
 """
 
 
-async def by_subject(conn: Conn, tenant_id: TenantId, action: str, subjects: Sequence[str]) -> dict[str, str]:
+async def by_subject(conn: Conn, tenant_id: TenantId, action: ChangeAction, subjects: Sequence[str]) -> dict[str, str]:
     """Tell who made the last change of a kind to each of these, of the latest changes of that kind."""
     cursor = await conn.execute(_BY_SUBJECT, {"tenant": tenant_id, "action": action, "subjects": list(subjects)})
     return dict(await cursor.fetchall())

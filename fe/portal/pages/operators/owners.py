@@ -10,6 +10,7 @@ from fe.portal.pages.operators.acting import acting, tenant_in_address, uuid_in
 from fe.portal.pages.operators.companies import show
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
+from fe.store.portal.changes import ChangeAction
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn
 from fe.store.queue.audit import OperatorAction, record
@@ -43,14 +44,14 @@ async def withdraw(visit: Visit) -> Reply:
 
 
 async def _withdraw(conn: Conn, tenant: Tenant, invitation_id: UUID, by: OperatorAction) -> None:
-    async def note(_action: str, subject: str, _before: members.Shown, _after: members.Shown) -> None:
+    async def note(_action: ChangeAction, subject: str, _before: members.Shown, _after: members.Shown) -> None:
         await record(conn, by, "owner withdraw", tenant.tenant_id, None, {"email": subject})
 
     await members.withdraw(conn, tenant.tenant_id, invitation_id, now=by.at, note=note)
 
 
 async def _invite(conn: Conn, tenant: Tenant, email: str, by: OperatorAction) -> str:
-    async def note(_action: str, subject: str, _before: members.Shown, _after: members.Shown) -> None:
+    async def note(_action: ChangeAction, subject: str, _before: members.Shown, _after: members.Shown) -> None:
         await record(conn, by, "owner invite", tenant.tenant_id, None, {"email": subject})
 
     _, token = await members.invite(

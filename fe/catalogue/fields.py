@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final, NewType, TypeVar
 
 from fe.ecf.catalogue import EcfType
-from fe.ecf.identity import TaxId, tax_id
+from fe.ecf.identity import CHECK_DIGIT, TaxId, tax_id
 from fe.ecf.mail_address import BadAddress, MailAddress, parse_address
 from fe.ecf.schema.codes import GEOGRAPHY, UNIT_ABBREVIATIONS, UNITS
 from fe.ecf.schema.repairs import fold
@@ -37,10 +37,6 @@ _LENGTH = Text(
     "must be a text of 1 to {most} printable characters", "debe ser un texto de 1 a {most} caracteres imprimibles"
 )
 _TAX_ID = Text("must be an RNC of 9 digits or a cédula of 11", "debe ser un RNC de 9 dígitos o una cédula de 11")
-CHECK_DIGIT: Final = Text(
-    "{number} does not pass the check: look at its digits. Some real numbers do not pass either",
-    "{number} no pasa la verificación: revise los dígitos. Algunos números reales tampoco la pasan",
-)
 _LOST_ZEROS = Text(
     "{number} is no valid RNC, and looks like the cédula {cedula} without its zeros: write all 11 digits if it is one",
     "{number} no es un RNC válido y parece la cédula {cedula} sin los ceros: si lo es, escriba los 11 dígitos",

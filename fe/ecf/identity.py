@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from fe.ecf.catalogue import EcfType
+from fe.ecf.texts import Text
 
 #: How an e-NCF and a tax id (RNC or cédula) are written, for expressions; `e_ncf` and `tax_id` read them.
 E_NCF_FORM = r"E[0-9]{12}"
@@ -18,6 +19,13 @@ _E_NCF = re.compile(E_NCF_FORM)
 _NCF_11 = re.compile(r"[A-DF-Z]([0-9]{2})[0-9]{8}", re.ASCII)
 #: Until 2018: series, business unit, point of emission, area (8 digits), type (2), number (8).
 _NCF_19 = re.compile(r"[A-Z][0-9]{8}([0-9]{2})[0-9]{8}", re.ASCII)
+
+
+#: Message about a number whose `checks` is false.
+CHECK_DIGIT = Text(
+    "{number} does not pass the check: look at its digits. Some real numbers do not pass either",
+    "{number} no pasa la verificación: revise los dígitos. Algunos números reales tampoco la pasan",
+)
 
 
 class TaxIdKind(StrEnum):

@@ -3,13 +3,14 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
 from fe.ecf.catalogue import EcfType
-from fe.ecf.identity import TaxId
+from fe.ecf.identity import CHECK_DIGIT, TaxId, tax_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Problem
@@ -103,6 +104,8 @@ def read_receipts(content: bytes, bounds: Bounds = BOUNDS) -> ReadImport:
         )
     if repeated := _repeated(receipts):
         notes.append(_REPEATED.fill(rows=repeated))
+    if doubtful := _doubtful(headed, groups):
+        notes.append(_DOUBTFUL.fill(doubt=CHECK_DIGIT.fill(number=_NUMBER.fill(rows=doubtful))))
     return ReadImport(receipts, tuple(notes), digest)
 
 
@@ -110,7 +113,10 @@ _REPEATED = Text(
     "Rows without a key that repeat an earlier row exactly: {rows}. Each is issued: delete those that are one sale.",
     "Filas sin clave que repiten otra exactamente: {rows}. Cada una se emite: elimine las que sean la misma venta.",
 )
-_MOST_REPEATED = 20
+_DOUBTFUL = Text("{doubt}.", "{doubt}.")
+_NUMBER = Text("The RNC or cédula of these rows ({rows})", "El RNC o la cédula de estas filas ({rows})")
+#: Rows that a note names.
+_MOST_NAMED = 20
 
 
 def _repeated(receipts: Sequence[ReadReceipt]) -> str:
@@ -123,8 +129,24 @@ def _repeated(receipts: Sequence[ReadReceipt]) -> str:
         if (one.payload, one.sequence) in seen:
             rows.append(one.rows[0])
         seen.add((one.payload, one.sequence))
-    more = ", …" if len(rows) > _MOST_REPEATED else ""
-    return ", ".join(map(str, rows[:_MOST_REPEATED])) + more
+    return _named(rows)
+
+
+def _doubtful(headed: "HeadedSheet", groups: Sequence["_Group"]) -> str:
+    """Name the first rows of receipts whose buyer's number has a wrong check digit."""
+    place = headed.places.get(_BUYER)
+    rows = []
+    for group in groups if place is not None else ():
+        with suppress(BadCell):
+            found = tax_id(_tax_id(headed.sheet.rows[group.at[0]][place or 0]))
+            if found is not None and not found.checks:
+                rows.append(group.at[0] + 1)
+    return _named(rows)
+
+
+def _named(rows: Sequence[int]) -> str:
+    more = ", …" if len(rows) > _MOST_NAMED else ""
+    return ", ".join(map(str, rows[:_MOST_NAMED])) + more
 
 
 @dataclass(frozen=True, slots=True)

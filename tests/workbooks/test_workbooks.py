@@ -169,6 +169,15 @@ def test_cedula_that_lost_its_zeros_is_a_fault() -> None:
     assert [bool(one.faults) for one in receipts] == [False, False, True]
 
 
+def test_wrong_check_digit_is_a_note_that_names_its_rows() -> None:
+    head = (*HEAD, "RNC o cédula del comprador")
+    read = read_receipts(csv([[*row("A"), "131-88073-8"], [*row("B"), "131880682"], [*row("C"), ""]], head))
+
+    assert not any(one.faults for one in read.receipts)
+    (note,) = [one.es for one in read.notes if "verificación" in one.es]
+    assert note.startswith("El RNC o la cédula de estas filas (3) no pasa la verificación: revise los dígitos.")
+
+
 def test_columns_unknown_or_twice_are_refused_and_marked_ones_ignored() -> None:
     for head in ((*HEAD, "Decuento"), (*HEAD, "Cantidad")):
         with pytest.raises(UnreadableWorkbook) as refused:

@@ -9,10 +9,10 @@ from uuid import UUID
 
 import trio
 
-from fe.catalogue.fields import CHECK_DIGIT
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.field_help import help_of
+from fe.ecf.identity import CHECK_DIGIT
 from fe.ecf.money import number
 from fe.ecf.paper import TYPES
 from fe.ecf.problems import Problem

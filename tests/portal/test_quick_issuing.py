@@ -143,6 +143,37 @@ async def test_next_form_begins_as_the_last_receipt_of_the_person_was(
         assert (await ReceiptForm.open(colleague, f"{shop}/32")).value("item.IndicadorFacturacion") == "1"
 
 
+async def test_lines_that_differ_are_no_habit_of_the_next_sale(portal: Running, owner: Browser, shop: str) -> None:
+    form = await ReceiptForm.open(owner, f"{shop}/32")
+    await form.press("product:p-0")
+    await form.press("product:p-1")
+    await form.press("issue")
+    portal.clock.ahead = timedelta(minutes=1)
+
+    again = await ReceiptForm.open(owner, shop)
+
+    assert (again.value("item.IndicadorFacturacion"), again.value("item.UnidadMedida")) == ("1", "")
+
+
+async def test_expense_between_two_sales_changes_nothing_of_the_second(
+    portal: Running, owner: Browser, tenant: TenantId, shop: str
+) -> None:
+    ends = date(2028, 12, 31)
+    await portal.db.transact(put, tenant, Environment.TESTECF, "E43", last_day=ends, now=portal.clock())
+    for of, typed in (("32", {_INCLUDED: "1"}), ("43", {})):
+        form = await ReceiptForm.open(owner, f"{shop}/{of}")
+        for name, value in {"item.NombreItem": "Hielo", "item.PrecioUnitarioItem": "118", **typed}.items():
+            form.type(name, value)
+        await form.press("issue")
+        assert f"E{of}" in form.text
+        portal.clock.ahead += timedelta(minutes=1)
+
+    again = await ReceiptForm.open(owner, shop)
+
+    assert again.url is not None
+    assert (again.url.path, again.value(_INCLUDED)) == (f"{shop}/32", "1")
+
+
 async def test_sale_is_paid_by_one_tap_and_the_next_begins_so(portal: Running, owner: Browser, shop: str) -> None:
     form = await ReceiptForm.open(owner, f"{shop}/32")
     assert form.value(PAYMENT_TERMS) == "1"

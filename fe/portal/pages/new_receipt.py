@@ -64,7 +64,7 @@ _log = structlog.get_logger(__name__)
 
 
 async def choose(visit: Visit) -> Reply:
-    """Show the types, each with its purpose and whether it has a number. Lead to the last used one, unless asked."""
+    """Show the types, each with its purpose and whether it has a number. Lead to that of the last sale, unless asked."""
     habits = None if "types" in visit.query else await habits_of(visit)
     if habits is not None:
         return redirect(visit.within(f"new/{habits.type.value}"))
@@ -85,7 +85,7 @@ async def fill_in(visit: Visit) -> Reply:
     """Show the form of a type, empty or filled in from another receipt."""
     of = _type(visit)
     if "from" not in visit.query:
-        entry = begun(ReceiptEntry.empty(layout(of)), await habits_of(visit))
+        entry = begun(ReceiptEntry.empty(layout(of)), await habits_of(visit, of))
         return await show_form(visit, entry, new_form(visit), unfinished=await drafts.unfinished(visit))
     record, source = await source_of(visit, visit.query.get("from", ""))
     issuer = await who_issued(visit, record)

@@ -1,4 +1,8 @@
-"""Values that a new form takes over from the last receipt that the person issued with the portal."""
+"""Values that a new form takes over from a receipt that the person issued with the portal.
+
+It is the last one of the form's type; of any sale where the form is one, so that an expense between two sales changes
+nothing.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +22,7 @@ _OF_TYPE = (PAYMENT_TERMS, "Encabezado.IdDoc.TipoIngresos")
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """The last receipt: its type, its user ('': the company), its document, and the name of its sequence."""
+    """That receipt: its type, its user ('': the company), its document, and the name of its sequence."""
 
     type: EcfType
     as_user: str
@@ -26,9 +30,11 @@ class Habits:
     sequence: str = ""
 
 
-async def habits_of(visit: Visit) -> Habits | None:
-    """Find the last receipt of this person in this environment; None where there is none."""
-    found = await visit.read(receipt.last_of_person, visit.environment, visit.person.person.person_id, visit.now)
+async def habits_of(visit: Visit, of: EcfType = EcfType.CONSUMER) -> Habits | None:
+    """Find the last receipt like `of` that this person issued in this environment, else the last of all, or None."""
+    alike = SALES if of in SALES else {of}
+    who = visit.person.person.person_id
+    found = await visit.read(receipt.last_of_person, visit.environment, who, visit.now, alike)
     if found is None:
         return None
     of, as_user, content, sequence = found
@@ -65,7 +71,8 @@ def begun(entry: ReceiptEntry, habits: Habits | None) -> ReceiptEntry:
     if items and (of is habits.type or not {of, habits.type} & TAXED.keys()):
         table = next(table for table in entry.layout.tables if table.key == "item")
         for one in table.fields:
-            value = text(items[-1], one.path.rpartition(".")[2])
-            if one.kept and value in {code.value for code in one.codes}:
+            values = {text(item, one.path.rpartition(".")[2]) for item in items}  # of lines that differ none is a habit
+            value = values.pop()
+            if one.kept and not values and value in {code.value for code in one.codes}:
                 entry.rows["item"][0][one.name] = value
     return entry

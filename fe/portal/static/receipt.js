@@ -160,9 +160,14 @@ function showAmount(units) {
   };
   const put = (selector, text) => { form.querySelectorAll(selector).forEach((one) => { one.textContent = text; }); };
 
+  // What a line has of the one before is folded: the fold's caption says it, as the server's page does.
+  const meaning = (one) => [...(one.list ?? one).options].find((code) => code.value === one.value)?.text;
+  const caption = (row) => [...row.querySelectorAll("[data-kept]")].filter((one) => one.value).map(meaning).filter(Boolean);
+
   const reckon = () => {
     const lines = [...rowsOf("item").children].map((row) => {
       const line = readLine(row);
+      row.querySelector("summary small").textContent = caption(row).join(" · ");
       row.querySelector("[data-amount]").textContent = line ? showAmount(lineAmount(line)) : "";
       return isBlank(row) ? undefined : line;
     }).filter((line) => line !== undefined);

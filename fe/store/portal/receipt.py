@@ -1,6 +1,6 @@
 """One receipt with all that is known of it: its row, its documents, and what it belongs to."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -125,7 +125,7 @@ _LAST_OF_PERSON = """
                  WHERE y.tenant_id = %(tenant)s AND y.submission_id = l.submission_id
                 OFFSET 0) AS x
              WHERE x.ecf_type NOT IN ('33', '34')
-             ORDER BY l.client_request_id DESC
+             ORDER BY x.ecf_type = ANY(%(types)s) DESC, l.client_request_id DESC
              LIMIT 1) AS s
      CROSS JOIN LATERAL (
         SELECT y.* FROM submission_documents AS y
@@ -136,14 +136,19 @@ _LAST_OF_PERSON = """
 
 
 async def last_of_person(
-    conn: Conn, tenant_id: TenantId, environment: Environment, person_id: PersonId, now: datetime
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    person_id: PersonId,
+    now: datetime,
+    types: Collection[EcfType],
 ) -> tuple[EcfType, UserId | None, bytes, str | None] | None:
     """Find the last receipt that a person issued with the portal: type, user, document, and name of its sequence.
 
-    Notes are passed over, up to 20 in a row: after a return the next sale begins as the last one did. A long receipt
-    is left out.
+    Among the last 20 one of `types` comes first, and a note is none: after a return the next sale begins as the last
+    one did. A long receipt is left out.
     """
     ends = {"first": f"portal:{person_id}:", "last": f"portal:{person_id}:{new_id(now + _CLOCKS_DIFFER)}"}
-    values = {"tenant": tenant_id, "environment": environment, **ends}
+    values = {"tenant": tenant_id, "environment": environment, "types": [*types], **ends}
     row = await (await conn.execute(_LAST_OF_PERSON, values, binary=True)).fetchone()
     return None if row is None or row[0] is None else (EcfType(row[0]), row[1], bytes(row[2]), row[3])

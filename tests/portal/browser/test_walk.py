@@ -483,6 +483,13 @@ def test_totals_computed_by_the_script_are_those_of_the_service(
     assert wrong == []
 
     page = seen.page
+    captions = page.locator('[data-rows="item"] summary small')
+    page.locator('[name="item.IndicadorFacturacion"]').first.select_option("4", force=True)
+    page.locator('[data-add="item"]').click()
+    expect(captions).to_have_text([re.compile("^Exento"), re.compile("^Exento")])
+    page.locator("[data-remove]").last.click()
+    page.locator('[name="item.IndicadorFacturacion"]').first.select_option("1", force=True)
+    expect(captions).to_have_text([re.compile("^ITBIS 18%")])
     page.locator('[name="item.NombreItem"]').first.fill("Almuerzo")
     page.locator('[name="item.OtraMonedaDetalle.PrecioOtraMoneda"]').first.evaluate(
         "(field) => { field.value = '8.50'; }"

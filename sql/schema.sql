@@ -64,6 +64,7 @@ CREATE TABLE approvals (
     UNIQUE (tenant_id, submission_id),
     FOREIGN KEY (tenant_id, received_id) REFERENCES received(tenant_id, received_id)
 );
+CREATE INDEX approvals_rejected ON approvals (tenant_id, received_id) WHERE (NOT approved);
 
 CREATE TABLE archive_chains (
     tenant_id bigint NOT NULL, environment environment NOT NULL, planned_until timestamptz NOT NULL,

@@ -97,7 +97,7 @@ _TOTALS = {
     "base0": Text("Sales taxed at 0 %", "Ventas gravadas al 0 %"),
     "exempt": Text("Exempt sales", "Ventas exentas"),
     "received": Text("Received from suppliers", "Recibido de suplidores"),
-    "itbis_paid": Text("ITBIS paid", "ITBIS pagado en compras"),
+    "itbis_paid": Text("ITBIS received", "ITBIS de los recibidos"),
     "own_purchases": Text("Own purchases (E41, E43, E47)", "Compras propias (E41, E43, E47)"),
     "itbis_withheld": Text("ITBIS withheld", "ITBIS retenido"),
     "isr_withheld": Text("ISR withheld", "ISR retenido"),

@@ -1774,6 +1774,7 @@ namespace FeClient
             public long? Receipts => (long?)json["receipts"].Amount;
             public decimal? MontoTotal => json["montoTotal"].Amount;
             public decimal? TotalITBIS => json["totalITBIS"].Amount;
+            public long? Rejected => (long?)json["rejected"].Amount;
         }
 
         public sealed class ReceivedPage : Answer

@@ -2259,6 +2259,7 @@ final readonly class ReceivedOfMonth extends Answer
         public ?int $receipts = null,
         public ?string $montoTotal = null,
         public ?string $totalITBIS = null,
+        public ?int $rejected = null,
     ) {
     }
 }

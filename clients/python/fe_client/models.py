@@ -4726,7 +4726,7 @@ class MonthTotalsAnswer(TypedDict):
     itbisWithheld: Number
     isrWithheld: Number
     received: Number
-    """totals of what suppliers issued to you"""
+    """totals of what suppliers issued to you and you did not reject"""
     itbisPaid: Number
     """ITBIS in `received`"""
 
@@ -5340,6 +5340,8 @@ class ReceivedOfMonth(TypedDict):
     receipts: int
     montoTotal: Number
     totalITBIS: Number
+    rejected: int
+    """receipts that you rejected; they are in no other number here"""
 
 
 class ReceivedPage(TypedDict):

@@ -3788,7 +3788,7 @@ export type components = {
             ownPurchases: number;
             itbisWithheld: number;
             isrWithheld: number;
-            /** @description totals of what suppliers issued to you */
+            /** @description totals of what suppliers issued to you and you did not reject */
             received: number;
             /** @description ITBIS in `received` */
             itbisPaid: number;
@@ -4604,6 +4604,8 @@ export type components = {
             receipts: number;
             montoTotal: number;
             totalITBIS: number;
+            /** @description receipts that you rejected; they are in no other number here */
+            rejected: number;
         };
         /** @description One page of what was received, newest first. */
         ReceivedPage: {

@@ -27,7 +27,7 @@ class MonthTotalsAnswer(TypedDict):
     ownPurchases: Annotated[Amount, Field(description="totals of E41, E43 and E47")]
     itbisWithheld: Amount
     isrWithheld: Amount
-    received: Annotated[Amount, Field(description="totals of what suppliers issued to you")]
+    received: Annotated[Amount, Field(description="totals of what suppliers issued to you and you did not reject")]
     itbisPaid: Annotated[Amount, Field(description="ITBIS in `received`")]
 
 
@@ -59,6 +59,7 @@ class ReceivedOfMonth(TypedDict):
     receipts: int
     montoTotal: Amount
     totalITBIS: Amount
+    rejected: Annotated[int, Field(description="receipts that you rejected; they are in no other number here")]
 
 
 @closed
@@ -163,7 +164,13 @@ def serialize_month(report: MonthReport) -> MonthAnswer:
             for one in report.issued
         ],
         "received": [
-            {"tipoEcf": f"E{one.ecf_type}", "receipts": one.receipts, "montoTotal": one.total, "totalITBIS": one.itbis}
+            {
+                "tipoEcf": f"E{one.ecf_type}",
+                "receipts": one.receipts,
+                "montoTotal": one.total,
+                "totalITBIS": one.itbis,
+                "rejected": one.rejected,
+            }
             for one in report.received
         ],
         "numbers": [

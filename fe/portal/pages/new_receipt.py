@@ -64,7 +64,7 @@ _log = structlog.get_logger(__name__)
 
 
 async def choose(visit: Visit) -> Reply:
-    """Show the types, each with its purpose and whether it has a number. Lead to that of the last sale, unless asked."""
+    """Show the types, each with its purpose and whether it has a number; lead to that of the last sale unless asked."""
     habits = None if "types" in visit.query else await habits_of(visit)
     if habits is not None:
         return redirect(visit.within(f"new/{habits.type.value}"))

@@ -1,7 +1,7 @@
 """LRU cache of a month's numbers and received receipts: a long history is read once, and then only its news.
 
 A held number stays held, by its receipt or by a later one. A received receipt and its amounts are neither changed nor
-deleted.
+deleted; which of them the tenant rejected is read each time.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,6 +52,8 @@ class MonthMemory:
             later = parts[0].settled_until
             self._received.put(key, (settled, later if until is None else max(until, later)))
         found = _add(settled, [part for part in parts if not part.is_settled])
+        if found:
+            found = _add(found, await received_sums.rejected(conn, tenant_id, environment, month))
         return [found[code] for code in sorted(found)]
 
     async def numbers(
@@ -109,7 +111,7 @@ def without(first: int, last: int, runs: Iterable[_Run]) -> list[_Run]:
     return found
 
 
-def _add(known: _Sums, parts: Iterable[ReceivedPart]) -> _Sums:
+def _add(known: _Sums, parts: Iterable[ReceivedPart | ReceivedSum]) -> _Sums:
     sums = dict(known)
     for part in parts:
         before = sums.get(part.ecf_type) or ReceivedSum(part.ecf_type, 0, Decimal(0), Decimal(0), 0)
@@ -119,5 +121,6 @@ def _add(known: _Sums, parts: Iterable[ReceivedPart]) -> _Sums:
             total=before.total + part.total,
             itbis=before.itbis + part.itbis,
             without_amounts=before.without_amounts + part.without_amounts,
+            rejected=before.rejected + part.rejected,
         )
     return sums

@@ -20,13 +20,17 @@ from fe.store.records.month_sums import values_of
 
 @dataclass(frozen=True, slots=True)
 class ReceivedSum:
-    """The received receipts of one type. ITBIS of those `without_amounts` is not in it."""
+    """The received receipts of one type. ITBIS of those `without_amounts` is not in it.
+
+    Receipts that the tenant `rejected` are in no other field.
+    """
 
     ecf_type: str
     receipts: int
     total: Decimal
     itbis: Decimal
     without_amounts: int
+    rejected: int = 0
 
 
 #: Days after a month within which nearly all of its receipts arrive: their amounts are read together.
@@ -90,6 +94,7 @@ class ReceivedPart:
     itbis: Decimal
     without_amounts: int
     settled_until: UUID
+    rejected: int = 0
 
 
 async def received(
@@ -107,6 +112,36 @@ async def received(
     cursor = conn.cursor(row_factory=record_row(ReceivedPart))
     statement = _RECEIVED if after is None else _RECEIVED_LATER
     await cursor.execute(statement, values | {"days": days, "after": after})
+    return await cursor.fetchall()
+
+
+# The last answer counts that the authority did not refuse, as in the 606.
+_REJECTED = """
+    SELECT r.ecf_type, -count(*) AS receipts, -sum(r.total) AS total,
+           -coalesce(sum((m.amounts ->> 'itbis')::numeric), 0) AS itbis,
+           -count(*) FILTER (WHERE m.amounts IS NULL) AS without_amounts, count(*) AS rejected
+      FROM approvals AS a
+      JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = a.submission_id
+      JOIN received AS r ON r.tenant_id = %(tenant)s AND r.received_id = a.received_id
+      LEFT JOIN received_amounts AS m ON m.tenant_id = %(tenant)s AND m.received_id = a.received_id
+     WHERE a.tenant_id = %(tenant)s AND NOT a.approved AND s.status NOT IN ('Rechazado', 'error')
+       AND r.environment = %(environment)s AND r.issued_on BETWEEN %(first)s AND %(last)s
+       AND NOT EXISTS (
+        SELECT 1
+          FROM approvals AS b
+          JOIN submissions AS t ON t.tenant_id = %(tenant)s AND t.submission_id = b.submission_id
+         WHERE b.tenant_id = %(tenant)s AND b.received_id = a.received_id AND b.round > a.round
+           AND t.status NOT IN ('Rechazado', 'error'))
+     GROUP BY r.ecf_type
+"""
+
+
+async def rejected(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth
+) -> Sequence[ReceivedSum]:
+    """Count the receipts of a month that the tenant rejected, by type, and what to subtract from `received`."""
+    cursor = conn.cursor(row_factory=record_row(ReceivedSum))
+    await cursor.execute(_REJECTED, values_of(tenant_id, environment, month))
     return await cursor.fetchall()
 
 

@@ -143,6 +143,46 @@ async def test_606_lists_what_is_missing_and_then_is_a_file(
     assert made["content"].split("\r\n")[1].startswith("131880738|1|02|E310000000009||20261106||100.00||100.00|18.00|")
 
 
+_ANSWER = """
+    INSERT INTO approvals (tenant_id, received_id, round, submission_id, approved, reason, decided_at)
+    VALUES (%(tenant)s, (SELECT r.received_id FROM received AS r WHERE r.e_ncf = 'E310000000009'), %(round)s, %(of)s,
+            %(approved)s, CASE WHEN NOT %(approved)s THEN 'no' END, now())
+"""
+
+
+@pytest.mark.parametrize(
+    ("answers", "receipts"),
+    [
+        ([(False, Status.ACCEPTED)], 0),
+        ([(False, Status.REJECTED)], 1),
+        ([(False, Status.ACCEPTED), (True, Status.ACCEPTED)], 1),
+        ([(False, Status.ACCEPTED), (True, Status.REJECTED)], 0),
+    ],
+)
+async def test_month_leaves_out_what_the_tenant_rejected_as_the_606_does(
+    api: httpx.AsyncClient,
+    month: None,
+    db: Database,
+    tenant: TenantId,
+    answers: list[tuple[bool, Status]],
+    receipts: int,
+) -> None:
+    document = DOCUMENT.format(number="E310000000077").encode()
+    await make_received(db, tenant, environment=Environment.TESTECF, at=AT, document=document)
+    before = (await api.get(HERE)).json()["totals"]
+    for round_, (approved, status) in enumerate(answers, 1):
+        made = await make_receipt(db, tenant, status=status, at=AT, e_ncf=None, environment=Environment.TESTECF)
+        await rows(db, _ANSWER, tenant=tenant, round=round_, of=made, approved=approved)
+
+    found = (await api.get(HERE)).json()
+
+    amounts = (118 * (1 + receipts), 18 * (1 + receipts))
+    assert (before["received"], before["itbisPaid"]) == (236, 36)
+    assert (found["totals"]["received"], found["totals"]["itbisPaid"]) == amounts
+    assert [(one["receipts"], one["rejected"]) for one in found["received"]] == [(1 + receipts, 1 - receipts)]
+    assert (await api.get(f"{HERE}/606")).json()["rows"] == 1 + receipts
+
+
 async def test_classification_refuses_what_it_would_not_keep_and_is_on_record(
     api: httpx.AsyncClient, db: Database
 ) -> None:

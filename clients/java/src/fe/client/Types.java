@@ -1535,6 +1535,7 @@ public final class Types {
         public Long receipts() { return whole(json.get("receipts")); }
         public BigDecimal montoTotal() { return json.get("montoTotal").amount(); }
         public BigDecimal totalITBIS() { return json.get("totalITBIS").amount(); }
+        public Long rejected() { return whole(json.get("rejected")); }
     }
 
     public record ReceivedPage(Json json) {

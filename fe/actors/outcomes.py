@@ -96,8 +96,8 @@ class Processing(Advance):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotKnownThere(Advance):
-    """The authority does not know the document: the same bytes may be sent again."""
+class SendAgain(Advance):
+    """The same bytes go out again: the authority does not know the document, or cannot be asked; `reason` says which."""
 
     reason: str
     to: Stage = Stage.SEND
@@ -194,6 +194,12 @@ def refused(refusal: AuthorityRefused) -> Failed:
 def codes_of(outcome: Decided | Failed) -> list[str]:
     """Return the authority's distinct codes in a rejection or a refusal."""
     return list(dict.fromkeys(message["codigo"] for message in outcome.response.get("mensajes", ())))
+
+
+def answered(verdict: Verdict) -> str:
+    """Say a verdict that is perhaps not about our document, for the history and for operators."""
+    codes = ", ".join(message.codigo for message in verdict.messages)
+    return f"the authority answered {verdict.estado}" + (f" with code {codes}" if codes else "")
 
 
 def in_doubt(reason: str, *, after: timedelta = AT_ONCE) -> InDoubt:

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from fe.actors import outcomes
 from fe.actors.credentials import Opened, SigningCredentials
-from fe.actors.outcomes import Adopted, NotKnownThere
+from fe.actors.outcomes import Adopted, SendAgain
 from fe.authority.bodies import member, text
 from fe.authority.client import Authority, Verdict
 from fe.authority.errors import AuthorityError, ForeignAnswer, NotThere
@@ -32,6 +32,11 @@ _ACCEPTED = (Estado.ACCEPTED, Estado.CONDITIONAL)
 _TRIES_IN_FULL = 3
 
 _NO_SERVICE = "it may have arrived, and in this environment the authority has no service that tells"
+#: Reasons to send the same bytes again.
+_NOT_KNOWN = "the authority does not know it"
+_REPEATABLE = "the authority cannot be asked about an approval or a voiding, and repeating one changes nothing"
+_TRY_AGAIN = "the authority could not validate it and asks to try again"
+_OPERATOR = "an operator set it going again; the authority was not asked: it has no service that tells"
 _WHOSE = "the number is used, and the authority does not show yet by whose document"
 
 
@@ -61,7 +66,7 @@ class Reconciler:
                 outcome = await self._by_its_track_id(work, facts, opened)
             else:
                 # Approvals and voidings cannot be queried, and repeating one changes nothing (authority.md#approval).
-                outcome = None
+                outcome = self._resend(facts, _REPEATABLE)
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         return outcome or self._resend(facts)
@@ -194,12 +199,14 @@ class Reconciler:
             if verdict is not None and (verdict.estado in _ACCEPTED or _is_judged(verdict)):
                 return outcomes.final(verdict, track_id=facts.track_id)
             if verdict is not None and verdict.try_again:
-                return None
+                return self._resend(facts, _TRY_AGAIN)
             if verdict is not None and verdict.estado is Estado.PROCESSING:
                 raise TryLater("the authority is still at it")
             if verdict is not None and verdict.estado is Estado.NOT_FOUND and facts.sends:
                 raise TryLater("the authority does not know the trackId")
-        return None if facts.sends == 0 else Park(_NO_SERVICE)
+            if verdict is not None and verdict.duplicate and facts.sends:
+                return Park(f"{_NO_SERVICE}; {outcomes.answered(verdict)}")
+        return self._resend(facts, _OPERATOR) if facts.sends == 0 else Park(_NO_SERVICE)
 
     async def _as_judged(self, work: Work, facts: ReconcileFacts, opened: Opened, shown: Verdict) -> Outcome:
         """Return the final outcome of our document that is shown as accepted, with its trackId and remarks.
@@ -262,13 +269,11 @@ class Reconciler:
             security_code=code,
         )
 
-    def _resend(self, facts: ReconcileFacts) -> Outcome:
+    def _resend(self, facts: ReconcileFacts, reason: str = _NOT_KNOWN) -> Outcome:
         if facts.sends >= MAX_ATTEMPTS:
-            reason = f"sent {facts.sends} times, and the authority still does not know it"
-            return Park(reason)
-        reason = "the authority does not know it"
+            return Park(f"sent {facts.sends} times, and {reason}")
         after = self.gap(facts.sends, self.spread) if facts.sends else AT_ONCE
-        return NotKnownThere(reason=reason, after=after)
+        return SendAgain(reason=reason, after=after)
 
 
 def _is_judged(verdict: Verdict) -> bool:

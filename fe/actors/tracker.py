@@ -81,5 +81,5 @@ class Tracker:
         except TryLater as later:
             # The verdict is known, but perhaps not about our document.
             after = later.after or self.gap(1, self.spread)
-            return outcomes.in_doubt(later.reason, after=after)
+            return outcomes.in_doubt(f"{later.reason}; {outcomes.answered(verdict)}", after=after)
         return outcome

@@ -14,7 +14,7 @@ from fe.actors.outcomes import (
     Failed,
     Intent,
     LostNumber,
-    NotKnownThere,
+    SendAgain,
     Processing,
     Received,
     Signed,
@@ -119,7 +119,7 @@ async def _processing(conn: Conn, items: Sequence[tuple[Work, Processing]], at: 
     return _where_ours(outcomes, await outbox.processing(conn, works, at=at, afters=afters, responses=responses))
 
 
-async def _not_known_there(conn: Conn, items: Sequence[tuple[Work, NotKnownThere]], at: datetime) -> Written:
+async def _send_again(conn: Conn, items: Sequence[tuple[Work, SendAgain]], at: datetime) -> Written:
     works, outcomes = _apart(items)
     afters, reasons = [outcome.after for outcome in outcomes], [outcome.reason for outcome in outcomes]
     return _where_ours(outcomes, await outbox.resend(conn, works, at=at, afters=afters, reasons=reasons))
@@ -201,7 +201,7 @@ WRITERS: Mapping[type[Outcome], Writer[Work]] = {
     Received: _received,
     Adopted: _adopted,
     Processing: _processing,
-    NotKnownThere: _not_known_there,
+    SendAgain: _send_again,
     Decided: _decided,
     Failed: _failed,
     InDoubt: _in_doubt,

@@ -373,6 +373,14 @@ async def test_a_summary_in_process_is_asked_about_again(db: Database) -> None:
     assert (await waiting(db, subject))["stage"] == "reconcile"
 
 
+async def reasons(db: Database) -> dict[str, str]:
+    """The reason or error of the last event of each kind."""
+    found = await rows(
+        db, "SELECT kind, coalesce(detail ->> 'reason', detail ->> 'error') AS said FROM submission_events ORDER BY seq"
+    )
+    return {one["kind"]: one["said"] for one in found}
+
+
 # --- In certification --------------------------------------------------------------------------------------------
 
 #: Where the authority tells in which state it has a number, and under which trackIds, of summaries only.
@@ -417,6 +425,10 @@ async def test_in_certification_a_number_that_is_used_may_be_ours_where_it_went_
 
     assert await road.steps(subject) == ["not known there", "received", "outcome unknown", "dead letter"]
     assert await road.status(subject) == ("queued", "unknown")
+    said = await reasons(db)
+    assert "the authority was not asked" in said["not_known_there"]
+    for kind in ("outcome_unknown", "dead_letter"):
+        assert said[kind].endswith("the authority answered Rechazado with code 1209")
 
 
 @pytest.mark.parametrize(
@@ -460,6 +472,7 @@ async def test_what_cannot_be_asked_for_is_said_again(db: Database, root: str, e
 
     assert await road.steps(subject) == ["not known there", "Aceptado"]
     assert road.authority.asked == []
+    assert "cannot be asked" in (await reasons(db))["not_known_there"]
 
 
 # --- Trouble -----------------------------------------------------------------------------------------------------

@@ -580,7 +580,7 @@ async def test_a_document_that_is_never_known_there_is_sent_eight_times_by_the_s
     assert 480 * 0.9 - 7 <= sum(waits) <= 490 * 1.1
     assert await road.status(subject) == ("queued", "unknown")
     (dead,) = await rows(db, "SELECT stage, error FROM dead_letters")
-    assert dead == {"stage": "reconcile", "error": "sent 8 times, and the authority still does not know it"}
+    assert dead == {"stage": "reconcile", "error": "sent 8 times, and the authority does not know it"}
     assert (await story(db, subject)).count("sending") == 8
     assert (await submission(db, subject))["submitted_at"] == ACCEPTED_AT
 

@@ -71,7 +71,7 @@ async def test_a_summary_counts_by_the_cause_behind_the_ending(db: Database, fe:
     for number, tenant in ((1, first), (2, first), (3, second)):
         subject = await make_submission(db, tenant, at=now, stage=Stage.SEND, e_ncf=f"E31{number:010}")
         await db.run(bookings.doubt, await take(db, subject), at=now, after=timedelta(0), error="HTTP 500: <html>")
-        ending = f"sent {7 + number} times, and the authority still does not know it"
+        ending = f"sent {7 + number} times, and the authority does not know it"
         await db.run(bookings.dead_letter, await take(db, subject), at=now, error=ending)
     await make_dead(db, second, now, number=4)
 

@@ -16,7 +16,7 @@ import psycopg
 import trio
 
 from fe.actors import deliverer, mailer, outcomes
-from fe.actors.outcomes import NotKnownThere
+from fe.actors.outcomes import SendAgain
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
 from fe.authority.client import Verdict
@@ -167,7 +167,7 @@ def tries_a_rejection_again() -> None:
 
     def again(verdict: Verdict, **more: Any) -> Outcome:
         if verdict.estado is Estado.REJECTED:
-            return NotKnownThere(reason="rejected", after=timedelta(seconds=1))
+            return SendAgain(reason="rejected", after=timedelta(seconds=1))
         return final(verdict, **more)
 
     vars(outcomes)["final"] = again

@@ -55,7 +55,7 @@ class DeadLetter:
     attempt: int
     crash_count: int
     died_at: datetime
-    #: How it ended, as "sent 8 times, and the authority still does not know it"; and why: what its last send failed
+    #: How it ended, as "sent 8 times, and the authority does not know it"; and why: what its last send failed
     #: with, where the outcome is unknown, else the same.
     error: str
     cause: str

@@ -234,7 +234,7 @@ async def doubt(
 async def resend(
     conn: Conn, works: Sequence[Work], *, at: datetime, afters: Sequence[timedelta], reasons: Sequence[str]
 ) -> list[bool]:
-    """It is not known there: the same bytes may go out again."""
+    """The same bytes go out again: it is not known there, or cannot be asked."""
     return await _book(
         conn,
         """SELECT book_resend_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,

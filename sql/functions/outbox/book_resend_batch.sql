@@ -1,5 +1,5 @@
--- Book documents that the authority, when asked, does not know: the same bytes may be sent again. Attempts continue
--- from the last send.
+-- Book documents that the authority does not know, or cannot be asked about: the same bytes go out again. Attempts
+-- continue from the last send.
 CREATE OR REPLACE FUNCTION book_resend_batch(
     p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_afters interval[], p_reasons text[]
 ) RETURNS uuid[] LANGUAGE plpgsql SET enable_seqscan TO off AS $$

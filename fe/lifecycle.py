@@ -116,7 +116,7 @@ _MEANINGS: Mapping[EventKind, str] = {
     EventKind.RECEIVED: "the authority has it; its verdict is to come",
     EventKind.PROCESSING: "the authority is still at it",
     EventKind.OUTCOME_UNKNOWN: "nobody knows whether it arrived: ask before sending again",
-    EventKind.NOT_KNOWN_THERE: "the same bytes go out again: it is not known there, or cannot be asked; `reason` says which",
+    EventKind.NOT_KNOWN_THERE: "the same bytes go out again; `reason`: it is not known there, or cannot be asked",
     EventKind.VERDICT: "the authority's verdict",
     EventKind.ERROR: "permanent failure",
     EventKind.RETRY: "it did not work out, due again",

@@ -97,7 +97,7 @@ class Processing(Advance):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendAgain(Advance):
-    """The same bytes go out again: the authority does not know the document, or cannot be asked; `reason` says which."""
+    """The same bytes go out again; `reason`: the authority does not know the document, or cannot be asked."""
 
     reason: str
     to: Stage = Stage.SEND

@@ -15,6 +15,7 @@ from typing import Any
 
 from lxml import etree
 
+from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, NotADocument, malformed_number, read_xml
 from fe.ecf.parse import parse_xml
 from fe.ecf.problems import Problem, Room
@@ -29,8 +30,8 @@ from fe.ecf.xml_positions import Lines, extents, place
 def read_finished(raw: bytes, *, at_the_door: bool = False, room: Room | None = None) -> Document:
     """Read an XML document that is to be signed as it stands.
 
-    `at_the_door` lets empty tags pass, like missing elements: validation reports them. `room` is shared by all
-    documents of the request.
+    `at_the_door` lets empty tags pass, like missing elements: validation reports them. But a document that issues a
+    number has to have it. `room` is shared by all documents of the request.
 
     Raises MalformedXml for bytes that are not acceptable XML, and NotADocument with every other problem: an unknown
     root or type, an impossible e-NCF, and the problems listed above; each with line and column.
@@ -54,10 +55,14 @@ def read_finished(raw: bytes, *, at_the_door: bool = False, room: Room | None = 
         found += islice(_carriage_returns(the_kind.root, root, ""), _FEW)
     if found and not (at_the_door and all(each.code == "empty-element" for each, _ in found)):
         raise NotADocument(_placed(raw, root, found))
+    if at_the_door and document.root in (Root.ECF, Root.RFCE) and document.e_ncf is None:
+        missing = problem("missing-number", _NUMBER)
+        raise NotADocument(_placed(raw, root, [(missing, (_node_at(root, _NUMBER), "tag"))]))
     namespaces = {prefix: address for prefix, address in root.nsmap.items() if prefix}
     return replace(document, namespaces=namespaces) if namespaces else document
 
 
+_NUMBER = "Encabezado.IdDoc.eNCF"
 #: Declarations that are reported; a document with more has them everywhere.
 _FEW = 20
 

@@ -35,7 +35,7 @@ from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.deferral import is_deferred, signed_before
 from fe.issuing.document_size import is_short
-from fe.issuing.messages import number_far_ahead, of_the_sequence
+from fe.issuing.messages import number_far_ahead, of_the_number, of_the_sequence
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
 from fe.process import failpoints
@@ -140,6 +140,7 @@ def admit(
         remarks=(
             *draft.remarks,
             *of_the_sequence(draft.sequence, prefix),
+            *of_the_number(document, prefix),
             *assumptions(document),
             *of_the_issue_date(document, now),
         ),

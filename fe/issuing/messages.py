@@ -88,6 +88,12 @@ def of_the_sequence(name: str | None, prefix: str | None) -> list[Problem]:
     return [] if name is None or prefix is not None else [_problem("sequence-not-drawn", found=show(name))]
 
 
+def of_the_number(document: Document, prefix: str | None) -> list[Problem]:
+    """Remark on an eNCF that is there and empty, where a number of `prefix` is drawn."""
+    is_empty = prefix is not None and document.get("Encabezado.IdDoc.eNCF") is not None
+    return [_problem("empty-number", found="")] if is_empty else []
+
+
 def deferral_not_authorised(day: date) -> Problem:
     """It is to be sent later, and no authorisation of that day is on record."""
     return _problem("deferral-not-authorised", found="1", day=show_day(day))

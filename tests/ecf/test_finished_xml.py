@@ -291,9 +291,9 @@ def test_redundant_declaration_is_accepted_and_a_signature_has_its_own() -> None
 
 
 def test_empty_tags_pass_the_door_and_are_not_signed() -> None:
-    xml = b"<RFCE><Encabezado/></RFCE>"
+    xml = b"<ACECF><DetalleAprobacionComercial/></ACECF>"
 
-    assert read_finished(xml, at_the_door=True).content == {"Encabezado": {}}
+    assert read_finished(xml, at_the_door=True).content == {"DetalleAprobacionComercial": {}}
     assert [each.code for each in refused(xml.decode())] == ["empty-element"]
 
 

@@ -1,6 +1,7 @@
 """The contract: interface.md#submitting, #routing, #structured and #states."""
 
 import json
+import re
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -526,6 +527,28 @@ async def test_a_number_that_can_never_be_one_is_refused_at_the_door_in_both_for
     assert (as_json.status_code, as_xml.status_code) == (400, 400)
     assert as_json.json()["message"] == f"{cause} (expected: E, the two digits of a type, ten digits: E310000000001)"
     assert as_xml.json()["message"].startswith(f"xml: {cause} (line ")
+
+
+@pytest.mark.parametrize("number", ["", "<eNCF></eNCF>"])
+async def test_finished_xml_without_a_number_is_refused_at_the_door(api: httpx.AsyncClient, number: str) -> None:
+    xml = ecf_xml()
+    found = re.search("<eNCF>.*</eNCF>", xml)
+    assert found is not None
+
+    refused = await api.post("/invoices", json={"format": "xml", "xml": xml.replace(found[0], number)})
+
+    assert refused.status_code == 400
+    assert "eNCF is missing: finished XML is signed with the number" in refused.json()["message"]
+    assert "line " in refused.json()["message"]
+
+
+async def test_empty_number_of_a_payload_is_drawn_and_said(api: httpx.AsyncClient) -> None:
+    await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
+
+    taken = (await api.post("/invoices", json=structured(invoice_payload("", TipoeCF="31")))).json()
+
+    assert taken["eNCF"] == "E310000000001"
+    assert [one["code"] for one in taken["warnings"]] == ["empty-number"]
 
 
 async def test_validation_of_a_body_that_is_none_is_refused_like_a_submission(api: httpx.AsyncClient) -> None:

@@ -230,6 +230,6 @@ def _outlook(sequence: Sequence, use: fates.Use | None, now: datetime) -> Outloo
         days_left=None if last_day is None else (last_day - local(now).date()).days,
         left=left,
         ends=last_day,
-        following=ready.current_number,
+        following=ready.next_number,
         next_is_over=sequence.next_is_over(now),
     )

@@ -39,7 +39,7 @@ def missing(
         "sequence": any(
             one.environment is environment
             and one.is_active
-            and one.current_number <= one.max_number
+            and one.own_left > 0
             and (one.ends_at is None or now < one.ends_at)
             for one in (each.at(now) for each in ranges)
         ),

@@ -86,3 +86,22 @@ async def test_voiding_form_with_wrong_numbers_keeps_them_and_marks_the_row(
     ]
     assert f'id="w-range">{second}: the numbers to void' in wrong.text
     assert re.findall(r'name="([^"]+)"[^>]* aria-invalid="true"', wrong.text) == ["first-1", "last-1"]
+
+
+async def test_voided_numbers_are_not_left(portal: Running, tenant: TenantId, db: Database) -> None:
+    await make_sequence(db, tenant)
+    here, whole = f"/companies/{tenant}/ecf", "E310000000001-E310000000050"
+    async with portal.browser(await portal.person(tenant, PortalRole.OWNER)) as browser:
+        await browser.get(f"{here}/voidings")
+        asked = await browser.send(f"{here}/voidings", {"range": whole, "first-0": "41", "last-0": "50"})
+        chosen = re.findall(r'name="range" value="([^"]+)"', asked.text)
+        await browser.send(f"{here}/voidings/confirmed", {"range": chosen[0], "reason": "8", "confirmed": "yes"})
+        (before,) = await db.run_for(tenant, sequences.listed, Environment.ECF)
+        await rows(db, "UPDATE sequences SET current_number = 41")
+        (after,) = await db.run_for(tenant, sequences.listed, Environment.ECF)
+        form = await browser.get(f"{here}/new/31")
+        overview = await browser.get(f"/companies/{tenant}")
+
+    assert (before.numbers_left, before.next_number, after.numbers_left) == (40, 1, 0)
+    assert "E310000000041" not in form.text
+    assert "is used up" in overview.text

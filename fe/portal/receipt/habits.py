@@ -22,7 +22,7 @@ _OF_TYPE = (PAYMENT_TERMS, "Encabezado.IdDoc.TipoIngresos")
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """That receipt: its type, its user ('': the company), its document, and the name of its sequence."""
+    """A receipt's type, its user ('': the company), its document, and the name of its sequence."""
 
     type: EcfType
     as_user: str

@@ -68,7 +68,7 @@ def why_none(sequence: NumberSequence | None, visit: Visit) -> str | None:
         return "none"
     if sequence.expire_at is not None and last_day(sequence.expire_at) < local(visit.now).date():
         return "expired"
-    return "used up" if sequence.current_number > sequence.max_number else None
+    return "used up" if sequence.own_left <= 0 else None
 
 
 async def sequences_of(visit: Visit) -> dict[str, NumberSequence]:
@@ -185,7 +185,7 @@ def _next_number(sequence: NumberSequence | None, visit: Visit) -> Text:
     reason = why_none(sequence, visit)
     if sequence is None or reason is not None:
         return no_number(reason or "none", "" if sequence is None else sequence.label)
-    number = f"{sequence.prefix}{sequence.current_number:010}"
+    number = f"{sequence.prefix}{sequence.next_number:010}"
     return next_number(number, sequence.last_day)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence as Many
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Literal, Self
+from typing import Literal, LiteralString, Self
 from uuid import UUID
 
 from psycopg.errors import CheckViolation, ExclusionViolation, UniqueViolation
@@ -62,12 +62,25 @@ class GoesOn(EndsWithADay):
     next_min: int | None
     next_max: int | None
     next_expire_at: datetime | None
+    #: How many numbers from `current_number` on are out of use, and the end of those that begin there.
+    void_left: int
+    void_until: int | None
+
+    @property
+    def next_number(self) -> int:
+        """The number that is drawn next, unless a submission brought it; past `max_number`: used up."""
+        return self.current_number if self.void_until is None else self.void_until + 1
+
+    @property
+    def own_left(self) -> int:
+        """How many numbers are left of its own range."""
+        return self.max_number - self.current_number + 1 - self.void_left
 
     @property
     def numbers_left(self) -> int:
         """How many numbers are left, those of the next range included."""
         following = 0 if self.next_min is None or self.next_max is None else self.next_max - self.next_min + 1
-        return self.max_number - self.current_number + 1 + following
+        return self.own_left + following
 
     @property
     def next_last_day(self) -> date | None:
@@ -96,9 +109,14 @@ class GoesOn(EndsWithADay):
         none = {"next_min": None, "next_max": None, "next_expire_at": None}
         if self.next_is_over(now):
             return replace(self, **none)  # type: ignore[type-var]  # those that inherit are dataclasses
-        if self.current_number <= self.max_number and (self.ends_at is None or now < self.ends_at):
+        if self.own_left > 0 and (self.ends_at is None or now < self.ends_at):
             return self
-        begun = {"min_number": self.next_min, "max_number": self.next_max, "current_number": self.next_min}
+        begun: dict[str, int | None] = {
+            "min_number": self.next_min,
+            "max_number": self.next_max,
+            "current_number": self.next_min,
+        }
+        begun |= {"void_left": 0, "void_until": None}
         return replace(self, **begun, expire_at=self.next_expire_at, **none)  # type: ignore[type-var]
 
 
@@ -130,6 +148,9 @@ class Sequence(GoesOn):
     next_min: int | None = None
     next_max: int | None = None
     next_expire_at: datetime | None = None
+    #: Read by `listed` and `of_all_environments` alone.
+    void_left: int = 0
+    void_until: int | None = None
     #: The ranges it had, and the next one, as an array of the database is written: `former` reads it.
     former_ranges: str = "{}"
     #: The same, of those that it left by itself.
@@ -382,10 +403,22 @@ async def locked(conn: Conn, tenant_id: TenantId, environment: Environment, key:
     return await cursor.fetchone()
 
 
+#: Columns of numbers that are out of use, of a sequence `q`.
+VOID_COLUMNS: LiteralString = """(SELECT coalesce(
+                       sum(least(v.last_number, q.max_number) - greatest(v.first_number, q.current_number) + 1), 0)
+              FROM voided_ranges AS v
+             WHERE v.tenant_id = q.tenant_id AND v.environment = q.environment AND v.prefix = left(q.prefix, 3)
+               AND v.first_number <= q.max_number AND v.last_number >= q.current_number)::bigint AS void_left,
+           (SELECT max(v.last_number)
+              FROM voided_ranges AS v
+             WHERE v.tenant_id = q.tenant_id AND v.environment = q.environment AND v.prefix = left(q.prefix, 3)
+               AND v.first_number <= q.current_number AND v.last_number >= q.current_number) AS void_until"""
 _LIST = f"""
-    SELECT {_COLUMNS} FROM sequences
-     WHERE tenant_id = %(tenant)s AND environment = %(environment)s
-     ORDER BY left(prefix, 3), substr(prefix, 5)
+    SELECT {_COLUMNS},
+           {VOID_COLUMNS}
+      FROM sequences AS q
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s
+     ORDER BY left(q.prefix, 3), substr(q.prefix, 5)
 """
 
 
@@ -397,9 +430,11 @@ async def listed(conn: Conn, tenant_id: TenantId, environment: Environment) -> l
 
 
 _EVERYWHERE = f"""
-    SELECT {_COLUMNS} FROM sequences
-     WHERE tenant_id = %(tenant)s
-     ORDER BY array_position(%(environments)s::text[], environment::text), left(prefix, 3), substr(prefix, 5)
+    SELECT {_COLUMNS},
+           {VOID_COLUMNS}
+      FROM sequences AS q
+     WHERE q.tenant_id = %(tenant)s
+     ORDER BY array_position(%(environments)s::text[], q.environment::text), left(q.prefix, 3), substr(q.prefix, 5)
 """
 
 

@@ -8,7 +8,7 @@ from psycopg.rows import class_row
 from fe.identifiers import CertificateId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.records.certificates import HAS_NO_RENEWAL
-from fe.store.records.sequences import GoesOn
+from fe.store.records.sequences import VOID_COLUMNS, GoesOn
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class EndingSequence(GoesOn):
     next_min: int | None = None
     next_max: int | None = None
     next_expire_at: datetime | None = None
+    void_left: int = 0
+    void_until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ _WANTS_CERTIFICATES = _WANTED.format(table="c", wants="'certificate.expiring' = 
 
 _SEQUENCES = f"""
     SELECT q.tenant_id, q.environment, left(q.prefix, 3) AS prefix, substr(q.prefix, 5) AS name, q.min_number,
-           q.max_number, q.current_number, q.expire_at, q.next_min, q.next_max, q.next_expire_at
+           q.max_number, q.current_number, q.expire_at, q.next_min, q.next_max, q.next_expire_at,
+           {VOID_COLUMNS}
       FROM sequences AS q
      WHERE q.is_active AND {_WANTS_SEQUENCES}
        AND ((q.max_number - q.current_number + 1) * 10 <= q.max_number - q.min_number + 1 OR q.expire_at < %(before)s)

@@ -78,7 +78,8 @@ def _check_prices(case: Examination, tally: Tally) -> None:
     """Compare the total with the prices, which have the VAT inside: taking it out and adding it again costs a cent."""
     prices = sum(tally.amounts[1:], ZERO)
     if case.total is not None and case.total != prices and not case.differs(case.total, prices, case.tolerance):
-        case.report("total-not-prices", f"{_PLACE}.MontoTotal", found=case.total, expected=prices)
+        sums = {"total": f"{case.total:,.2f}", "prices": f"{prices:,.2f}"}
+        case.report("total-not-prices", f"{_PLACE}.MontoTotal", found=case.total, expected=prices, **sums)
 
 
 def _check_rates(case: Examination, shape: TotalsShape, expected: Fields) -> None:

@@ -96,6 +96,7 @@ _TOTALS = {
     "base16": Text("Sales taxed at 16 %", "Ventas gravadas al 16 %"),
     "base0": Text("Sales taxed at 0 %", "Ventas gravadas al 0 %"),
     "exempt": Text("Exempt sales", "Ventas exentas"),
+    "other_taxes": Text("Taxes beside ITBIS", "Otros impuestos, sin ITBIS"),
     "received": Text("Received from suppliers", "Recibido de suplidores"),
     "itbis_paid": Text("ITBIS received", "ITBIS de los recibidos"),
     "own_purchases": Text("Own purchases (E41, E43, E47)", "Compras propias (E41, E43, E47)"),
@@ -231,6 +232,7 @@ def _totals(report: MonthReport, language: Language) -> list[Sequence[Cell]]:
     rows: list[Sequence[Cell]] = [
         (name.said(language), None, None, None, *empty[1:], getattr(report.totals, one))
         for one, name in _TOTALS.items()
+        if one != "other_taxes" or not any(each.without_amounts for each in report.issued)
     ]
     if report.left_out.ended:
         rows.append((_NOT_ALL_ENDED.said(language), None, None, None, *empty))

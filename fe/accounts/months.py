@@ -71,6 +71,11 @@ class MonthTotals:
     received: Decimal
     itbis_paid: Decimal
 
+    @property
+    def other_taxes(self) -> Decimal:
+        """Taxes beside ITBIS in `sales`, as selective taxes; right where no receipt is `without_amounts`."""
+        return self.sales - self.itbis_charged - self.base18 - self.base16 - self.base0 - self.exempt
+
 
 @dataclass(frozen=True, slots=True)
 class MonthReport:

@@ -36,7 +36,7 @@ class CompanyState:
     @property
     def now(self) -> int:
         """How many notices are urgent."""
-        return sum(one.colour == "bad" for one in self.notices)
+        return sum(not one.is_soon for one in self.notices)
 
     @property
     def soon(self) -> int:

@@ -1,6 +1,7 @@
 """A month: sums before and after the aggregator, credit notes, gaps of numbers, and what suppliers sent."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -297,3 +298,17 @@ def test_months_follow_each_other() -> None:
     assert december.name.es == "diciembre 2026"
     assert (december.after, december.after.before, str(december.after)) == (YearMonth(2027, 1), december, "2027-01")
     assert (december.first.day, december.last.day, december.compact) == (1, 31, "202612")
+
+
+def test_rates_itbis_and_other_taxes_add_up_to_the_sales() -> None:
+    zero, ends = Decimal(0), ("E310000000001", "E310000000001")
+    base, itbis, total = Decimal("8500.00"), Decimal("1912.88"), Decimal("12539.98")
+    sold = month_sums.IssuedSum(
+        "31", Status.ACCEPTED, 1, total, itbis, base, zero, zero, zero, zero, zero, zero, zero, 0, *ends
+    )
+    returned = replace(sold, ecf_type="34", total=Decimal("118.00"), base18=Decimal("100.00"), itbis=Decimal("18.00"))
+    left_out = month_sums.LeftOut(ended=False, waiting=False, lately=False)
+
+    report = months.MonthReport(NOVEMBER, Environment.ECF, [sold, returned], (), (), (), (), True, left_out)
+
+    assert report.totals.other_taxes == Decimal("2127.10")

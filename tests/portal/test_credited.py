@@ -98,6 +98,7 @@ async def test_return_page_offers_what_earlier_notes_left(
 
     assert (shown_left(whole), "Cancel the whole receipt" in whole) == (["3", "2"], True)
     assert (shown_left(part), "Cancel the whole receipt" in part) == (["2", "0"], False)
+    assert ["2 <small>of 3</small>" in part, "0 <small>of 2</small>" in part] == [True, True]
     assert re.search(r"Credited already RD\$ 2,360.00 \(<a [^>]*>E340000000001</a>\); left RD\$ 2,360.00", part)
     assert (too_many.status_code, "at most what is left: Mesa" in too_many.text) == (400, True)
     assert (form.rows("item.NombreItem"), form.value("item.NombreItem"), form.value("item.CantidadItem")) == (

@@ -84,7 +84,7 @@ async def test_voiding_form_with_wrong_numbers_keeps_them_and_marks_the_row(
     assert re.findall(r'name="((?:first|last)-.)" value="([^"]*)"', wrong.text) == [
         *(("first-0", "41"), ("last-0", "42"), ("first-1", "7"), ("last-1", "99")),
     ]
-    assert f'id="w-range">{second}: the numbers to void' in wrong.text
+    assert f'role="alert" id="w-range">{second}: the numbers to void' in wrong.text
     assert re.findall(r'name="([^"]+)"[^>]* aria-invalid="true"', wrong.text) == ["first-1", "last-1"]
 
 

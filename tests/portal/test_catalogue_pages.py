@@ -78,13 +78,13 @@ async def test_file_is_written_whole_or_not_at_all(portal: Running, owner: Brows
     bad = await send(CSV.encode() + b"Otro;1;;;\n")
     assert (bad.status_code, "line 4: RNC: must be an RNC" in bad.text) == (400, True)
     assert await portal.db.run_for(tenant, CUSTOMERS.count) == 0
-    assert "2 new or changed; 0 as they were." in (await send(CSV.encode("cp1252"))).text
-    assert "1 new or changed; 1 as they were." in (await send(CSV.replace("0142", "0143").encode())).text
+    assert "New or changed: 2. As they were: 0." in (await send(CSV.encode("cp1252"))).text
+    assert "New or changed: 1. As they were: 1." in (await send(CSV.replace("0142", "0143").encode())).text
     sun, ana = await portal.db.run_for(tenant, CUSTOMERS.listed)
     assert (sun.entry.phone, sun.version, sun.source, ana.entry.name) == ("809-555-0143", 2, "import", "Núñez; Ana")
     assert (await owner.get(f"{where}/template")).text.startswith("\ufeffid,name,rnc,")
     doubtful = await send(b"nombre,rnc\nAna,131880682\n")
-    assert "1 new or changed; 0 as they were. Line 2: 131880682 does not pass the check" in doubtful.text
+    assert "New or changed: 1. As they were: 0. Line 2: 131880682 does not pass the check" in doubtful.text
     assert "is empty" in (await send(b"")).text
 
 

@@ -42,7 +42,7 @@ _FILE_BYTES = 1024 * 1024
 
 _SAVED = Text("Saved: {name}.", "Guardado: {name}.")
 _DELETED = Text("Deleted.", "Eliminado.")
-_IMPORTED = Text("{many} new or changed; {same} as they were.", "{many} nuevos o modificados; {same} sin cambios.")
+_IMPORTED = Text("New or changed: {many}. As they were: {same}.", "Nuevos o modificados: {many}. Sin cambios: {same}.")
 _DOUBT = Text("{said} Line {line}: {doubt}.", "{said} Línea {line}: {doubt}.")
 _MORE_DOUBTS = Text("{said} And {many} more like these.", "{said} Y {many} más como estas.")
 #: Doubts of a file that are named one by one.

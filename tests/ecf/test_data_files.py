@@ -16,7 +16,7 @@ from fe.ecf.schema.messages import MESSAGES
 FE = Path(fe.__file__).parent
 SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in FE.rglob("*.py"))
 #: Words that `problem` and `found_by_rule` get for codes with placeholders.
-WORDS_OF_RULES = {"kind", "threshold", "lines", "tax", "quarter"}
+WORDS_OF_RULES = {"kind", "threshold", "lines", "tax", "quarter", "total", "prices"}
 WORDS_OF_MESSAGES = {"name", "found", "found_es", "expected", "expected_es", "kind", "types", "place", "at"}
 
 

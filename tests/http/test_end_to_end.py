@@ -54,7 +54,7 @@ async def test_the_original_xml_is_shown_until_the_document_is_signed(api: httpx
 async def test_every_root_is_taken(api: httpx.AsyncClient) -> None:
     for xml in (
         XML,
-        "<RFCE><Encabezado/></RFCE>",
+        "<RFCE><Encabezado><IdDoc><TipoeCF>32</TipoeCF><eNCF>E320000000001</eNCF></IdDoc></Encabezado></RFCE>",
         "<ACECF><DetalleAprobacionComercial/></ACECF>",
         "<ANECF><Encabezado/></ANECF>",
     ):

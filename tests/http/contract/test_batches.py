@@ -29,7 +29,10 @@ async def test_each_receipt_of_a_batch_is_taken_or_refused_by_itself(api: httpx.
         numbered(1),
         numbered(2, strict=True),
         structured(invoice_payload(None, TipoeCF="31")),
-        {"format": "xml", "xml": "<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF></IdDoc></Encabezado></ECF>"},
+        {
+            "format": "xml",
+            "xml": f"<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF><eNCF>E31{7:010}</eNCF></IdDoc></Encabezado></ECF>",
+        },
     ]
 
     answer = await api.post("/invoices/batch", json={"items": items})

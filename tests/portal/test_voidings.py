@@ -101,7 +101,11 @@ async def test_voided_numbers_are_not_left(portal: Running, tenant: TenantId, db
         (after,) = await db.run_for(tenant, sequences.listed, Environment.ECF)
         form = await browser.get(f"{here}/new/31")
         overview = await browser.get(f"/companies/{tenant}")
+    await rows(db, "UPDATE sequences SET next_min = 101, next_max = 110")
+    (ready,) = await db.run_for(tenant, sequences.listed, Environment.ECF)
+    drawn = await rows(db, "SELECT draw_number(%(id)s, 'ecf', 'E31', %(at)s) AS number", id=tenant, at=AT)
 
+    assert (ready.at(AT).next_number, drawn) == (101, [{"number": 101}])
     assert (before.numbers_left, before.next_number, after.numbers_left) == (40, 1, 0)
     assert "E310000000041" not in form.text
     assert "is used up" in overview.text
